@@ -50,6 +50,7 @@ import { findRevision } from '../../packages/service/storage/tables/tenant-revis
 import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { postgresUrl } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
+import { removeRecords } from '../support/remove-records.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { query } from './start-cluster.ts';
 import { type WatchedCoordinator, watchNodes } from './watch-nodes.ts';
@@ -89,7 +90,8 @@ const operations: Readonly<Record<TenantOperation, Case>> = {
   async loadSubscriptions(store, tenant) {
     await store.loadSubscriptions(tenant, rowsFrom(1_000, 30)); // new
     await store.loadSubscriptions(tenant, rowsFrom(0, 30, { status: 'EXPIRED' })); // changed
-    await store.loadSubscriptions(tenant, rowsFrom(0, 10), true, 'import-1', ['id40', 'id41', 'missing']);
+    await store.loadSubscriptions(tenant, rowsFrom(0, 10), true, 'import-1');
+    await removeRecords(store, tenant, ['id40', 'id41', 'missing']);
     await store.loadSubscriptions(tenant, rowsFrom(40, 2)); // they had tombstones
   },
   async openReplacement(store, tenant) {
@@ -289,7 +291,7 @@ describe.skipIf(!inject('isCluster'))('the nodes of a cluster', () => {
     const tenant = (await findTenant(store, name))?.tenant as TenantId;
     await store.loadSubscriptions(tenant, rowsFrom(0, 60));
     await store.loadSubscriptions(tenant, rowsFrom(0, 20, { status: 'DEPLETED', email: 'ada@example.com' }));
-    await store.loadSubscriptions(tenant, [], undefined, undefined, ['id58', 'id59']);
+    await removeRecords(store, tenant, ['id58', 'id59']);
     return tenant;
   };
 

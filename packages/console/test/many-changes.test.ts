@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
 import { hasChromium } from '../../../test/support/chromium.ts';
+import { removeRecords } from '../../../test/support/remove-records.ts';
 import { type ReportConsole, startReportConsole } from '../../../test/support/report-console.ts';
 import { subscriptionRow } from '../../../test/support/rows.ts';
 import { runHere } from '../../../test/support/run-here.ts';
@@ -61,7 +62,7 @@ beforeAll(async () => {
   const { value } = await client.changes('now').next();
   since = value?.next ?? '';
   const gone = numbers.slice(changed, changed + counts.removed).map((n) => rowOf(n).id);
-  await reports.service.store.loadSubscriptions(tenant, [], undefined, importId, gone);
+  await removeRecords(reports.service.store, tenant, gone, [], importId);
 });
 loadInParts(numbers.slice(0, changed).map(changedRow), importId);
 afterAll(async () => {

@@ -211,16 +211,13 @@ interface TenantWrites {
    * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves.
    * Equal rows stay as they are. With `expectsNew`, none is looked up before it is inserted: it
    * says that the rows of this import were all new so far. The history names the import.
-   * Subscriptions with the `removed` ids, none of them in `rows`, are removed in the same
-   * transaction; the history keeps them.
    */
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
     expectsNew?: boolean,
     importId?: string,
-    removed?: readonly string[],
-  ): Promise<ReplaceCounts>;
+  ): Promise<LoadCounts>;
   /**
    * Opens a replacement of all rows of a tenant. The caller holds the tenant's import lock, and
    * must close the replacement.

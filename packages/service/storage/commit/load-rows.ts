@@ -1,34 +1,25 @@
 import { countLoaded, type RowChange, toLastKey } from '../counts/count-changes.ts';
 import { ask } from '../counts/count-work.ts';
 import { toCountedRow } from '../counts/counted-row.ts';
-import type { ReplaceCounts, Row } from '../store.ts';
+import type { LoadCounts, Row } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import { dataBytesOf, growthOf, sumsOf } from '../tables/storage-use.ts';
 import type { ChangeWork } from './change-request.ts';
 import type { Changed, ChangeOptions, RowChanges } from './commit-change.ts';
-import {
-  buryRows,
-  deleteRows,
-  keepRemoved,
-  removeTombstones,
-  selectAnyTombstone,
-  selectLastKey,
-} from './statements.ts';
+import { removeTombstones, selectAnyTombstone, selectLastKey } from './statements.ts';
 
 interface Load {
   readonly rows: readonly SubscriptionRow[];
   readonly expectsNew: boolean;
-  /** Ids of rows to remove, any number of times; none of them is in `rows`. */
-  readonly removed: readonly string[];
 }
 
-/** Inserts or updates rows, and removes others; equal rows stay as they are. */
+/** Inserts or updates rows; equal rows stay as they are. */
 export const loadRows = (
-  { rows, expectsNew, removed }: Load,
+  { rows, expectsNew }: Load,
   { keepsHistory }: Pick<ChangeOptions, 'keepsHistory'>,
-): RowChanges<ReplaceCounts> => ({
+): RowChanges<LoadCounts> => ({
   reads: [ask(selectAnyTombstone), ask(selectLastKey)],
-  *write({ revision, found }): ChangeWork<Changed<ReplaceCounts>> {
+  *write({ revision, found }): ChangeWork<Changed<LoadCounts>> {
     const [tombstones = [], [lastRow] = []] = found;
     const [stored = []] = yield [{ kind: 'store', rows, revision, keepsHistory, expectsNew }];
     const changed = stored.flatMap((row) => toChange(row, rows[Number(row.number)]));
@@ -36,13 +27,11 @@ export const loadRows = (
     const inserted = changed.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
     const isRevival = tombstones.length > 0 && inserted.length > 0;
     const [revived = []] = isRevival ? yield [ask(removeTombstones, inserted)] : [];
-    const gone = removed.length === 0 ? [] : yield* removeRows(removed, revision, keepsHistory);
-    const result = { ...countLoaded(rows.length, changed), removed: gone.length };
-    const changes = [...changed, ...gone];
-    if (changes.length === 0) return { result };
-    const sums = sumsOf(changes, revived.length);
+    const result = countLoaded(rows.length, changed);
+    if (changed.length === 0) return { result };
+    const sums = sumsOf(changed, revived.length);
     const effect = {
-      counted: changes,
+      counted: changed,
       lastKey: toLastKey(lastRow),
       growth: growthOf(sums, keepsHistory),
       versions: keepsHistory ? sums.before.rows : 0,
@@ -58,17 +47,3 @@ const toChange = (stored: Row, after: SubscriptionRow | undefined): readonly Row
 
 /** The change of a removed row, with its `bytes`. */
 export const toRemoved = (row: Row): RowChange => ({ before: toCountedRow(row), bytesBefore: Number(row.bytes) });
-
-/** Removes rows, which the history keeps, and leaves a tombstone of each. */
-function* removeRows(
-  ids: readonly string[],
-  revision: number,
-  keepsHistory: boolean,
-): ChangeWork<readonly RowChange[]> {
-  const steps = yield [
-    ...(keepsHistory ? [ask(keepRemoved, revision, ids)] : []),
-    ask(buryRows, revision, ids),
-    ask(deleteRows, ids),
-  ];
-  return (steps.at(-1) ?? []).map(toRemoved);
-}

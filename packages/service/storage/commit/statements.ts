@@ -20,15 +20,6 @@ export const selectLastKey: TenantSql =
 
 // Versions, rows and tombstones of ids
 
-/**
- * Adds the rows with the ids `$3` to the history, as current until the revision `$2`. A version
- * that a lost revision has left is replaced.
- */
-export const keepRemoved: TenantSql = `insert into subscription_version (${versionColumns})
-  select tenant_id, cast($2 as bigint), revision, ${columnNames()} from subscription
-  where tenant_id = $1 and id = any($3::text[]) and revision < $2
-  on conflict (tenant_id, id, until_revision) do update set ${assignColumns}, from_revision = excluded.from_revision`;
-
 /** Leaves tombstones of the revision `$2` for the stored rows with the ids `$3`. */
 export const buryRows: TenantSql = `insert into subscription_tombstone (tenant_id, id, revision)
   select tenant_id, id, cast($2 as bigint) from subscription where tenant_id = $1 and id = any($3::text[])

@@ -18,7 +18,6 @@ export type TenantChange = { readonly tenant: TenantId } & (
       readonly rows: readonly SubscriptionRow[];
       readonly expectsNew: boolean;
       readonly importId: string | undefined;
-      readonly removed: readonly string[];
     }
   | { readonly kind: 'delete'; readonly ids: readonly string[]; readonly owner: RecordOwner | undefined }
   | { readonly kind: 'erase'; readonly limit: number }

@@ -1,4 +1,4 @@
-import type { HistorySweep, HistorySwept, RecordOwner, ReplaceCounts, Store, TenantId } from '../store.ts';
+import type { HistorySweep, HistorySwept, LoadCounts, RecordOwner, Store, TenantId } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import type { TenantChange } from './tenant-change.ts';
 
@@ -23,9 +23,8 @@ export abstract class TenantWriter
     rows: readonly SubscriptionRow[],
     expectsNew = false,
     importId?: string,
-    removed: readonly string[] = [],
-  ): Promise<ReplaceCounts> {
-    return this.change({ kind: 'load', tenant, rows, expectsNew, importId, removed });
+  ): Promise<LoadCounts> {
+    return this.change({ kind: 'load', tenant, rows, expectsNew, importId });
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {

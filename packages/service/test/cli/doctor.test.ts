@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres, openSqlite, type TestStore } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
+import { removeRecords } from '../../../../test/support/remove-records.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService } from '../../../../test/support/service.ts';
@@ -226,7 +227,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     const seen = (deviceId: string) => subscriptionRow({ id: 'seen', createdDate: 1, deviceId });
     for (const row of [seen('former'), seen('other'), subscriptionRow({ id: 'gone', createdDate: 1 })])
       await opened.store.loadSubscriptions(tenant, [row]);
-    await opened.store.loadSubscriptions(tenant, [], undefined, undefined, ['gone']);
+    await removeRecords(opened.store, tenant, ['gone']);
     const before = await opened.store.readTenant(tenant, readHistory);
     expect((await examineStore(opened.store)).filter(({ ok }) => !ok)).toEqual([]);
     await tamper(opened, sql);
@@ -260,7 +261,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     for (const deviceId of ['a', 'b']) await store.loadSubscriptions(tenant, rows(deviceId));
     const loseRevision = () => tamper(own, "update tenant set revision = revision - 1 where id = 'acme'");
     await loseRevision();
-    const removal = store.loadSubscriptions(tenant, [], undefined, undefined, ['lost-1']);
+    const removal = removeRecords(store, tenant, ['lost-1']);
     expect(await removal).toMatchObject({ removed: 1 });
     await store.loadSubscriptions(tenant, rows('c'));
     await loseRevision();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { removeRecords } from '../../../../test/support/remove-records.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { ChangesSummary, listedMax } from '../../../contract/changes-summary.ts';
 import { formatInstant } from '../../../contract/instant.ts';
@@ -224,7 +225,8 @@ describe.each(chosen)('the summary of changes on $engine', ({ openTestStore }) =
       await replacement.close();
     }
     const gone = kind === 'remove' ? removed.filter((n) => !given.has(n)) : [];
-    if (kind !== 'replace') await store.loadSubscriptions(tenant, rows, undefined, importId, gone.map(idOf));
+    if (kind === 'load') await store.loadSubscriptions(tenant, rows, undefined, importId);
+    if (kind === 'remove') await removeRecords(store, tenant, gone.map(idOf), rows, importId);
     const next = kind === 'replace' ? given : new Map([...state, ...given]);
     for (const n of gone) next.delete(n);
     const touched = new Set([...state.keys(), ...next.keys()].filter((n) => !isSame(state.get(n), next.get(n))));
@@ -328,7 +330,7 @@ describe.each(chosen)('the summary of changes on $engine', ({ openTestStore }) =
       [2, { status: 'EXPIRED' }],
       [4, {}],
     ]);
-    await store.loadSubscriptions(tenant, [], undefined, undefined, ['id3', 'id5']);
+    await removeRecords(store, tenant, ['id3', 'id5']);
     const all = await walk(tenant, `since=${token}`, 100);
     const summary = await summarise(tenant, `since=${token}`);
     for (const kind of kindNames)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { removeRecords } from '../../../../test/support/remove-records.ts';
 import { changeKinds } from '../../../contract/history.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import type { ReportContext } from '../../report/report-query.ts';
@@ -76,8 +77,7 @@ describe.each(drawn)('a walk through the changes on $engine', ({ openTestStore }
       tenant,
       ids.map((n) => rowOf({ n, version: 1 })),
     );
-  const remove = (tenant: TenantId, ids: readonly number[]) =>
-    store.loadSubscriptions(tenant, [], undefined, undefined, ids.map(idOf));
+  const remove = (tenant: TenantId, ids: readonly number[]) => removeRecords(store, tenant, ids.map(idOf));
 
   /** The pages of a walk, from a token. */
   async function walk(tenant: TenantId, query: string, since: string) {
@@ -232,7 +232,7 @@ class Writer {
         return replaceAll(this.#store, this.#tenant, step.records);
       case 'remove':
         for (const n of step.ids) this.#removed.add(idOf(n));
-        await this.#store.loadSubscriptions(this.#tenant, [], undefined, undefined, step.ids.map(idOf));
+        await removeRecords(this.#store, this.#tenant, step.ids.map(idOf));
         return;
       case 'erase':
         for (const n of step.ids) this.#erased.add(idOf(n));

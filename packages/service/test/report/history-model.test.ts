@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { removeRecords } from '../../../../test/support/remove-records.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import { createAuditLog } from '../../audit/audit-log.ts';
 import { eraseSubscriptions } from '../../operator/erase.ts';
@@ -200,7 +201,7 @@ describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
       case 'load and remove': {
         const removed = step.removed.filter((n) => !step.records.some((record) => record.n === n));
         const rows = step.records.map(rowOf);
-        await store.loadSubscriptions(tenant, rows, undefined, undefined, removed.map(idOf));
+        await removeRecords(store, tenant, removed.map(idOf), rows);
         return model.change(step.records, await revisionOf(tenant), (n) => removed.includes(n));
       }
       case 'erase':

@@ -2,6 +2,7 @@ import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { removeRecords } from '../../../../test/support/remove-records.ts';
 import type { SubscriptionHistory } from '../../../client/index.ts';
 import { SubscriptionHistory as SubscriptionHistorySchema, versionsMax } from '../../../contract/history.ts';
 import { formatInstant } from '../../../contract/instant.ts';
@@ -260,7 +261,7 @@ describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
   ] as const)('a version that %s is reported, and a repair begins the history again', async (problem, sql) => {
     const tenant = await newTenant();
     for (const version of [1, 2, 3]) await load(tenant, [{ n: 1, version }]);
-    if (problem.endsWith('tombstone')) await store.loadSubscriptions(tenant, [], undefined, undefined, [idOf(1)]);
+    if (problem.endsWith('tombstone')) await removeRecords(store, tenant, [idOf(1)]);
     const problems = async () => (await store.readTenant(tenant, (reader) => checkRecords(reader))).problems;
     expect(await problems()).toEqual([]);
     await store.writeTenant(tenant, [{ sql, values: [] }]);
@@ -274,7 +275,7 @@ describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
     const tenant = await newTenant();
     const problems = async () => (await store.readTenant(tenant, (reader) => checkRecords(reader))).problems;
     await load(tenant, [{ n: 1, version: 1 }]);
-    await store.loadSubscriptions(tenant, [], undefined, undefined, [idOf(1)]);
+    await removeRecords(store, tenant, [idOf(1)]);
     expect(await store.sweepTombstones(tenant, 2, 10)).toBe(1);
     expect(await problems()).toEqual([]);
     const ahead = 'committed_at = committed_at + 1000000 where tenant_id = $1';
@@ -462,7 +463,7 @@ describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
       { n: 3, version: 0 },
       { n: 4, version: 2 },
     ]);
-    await store.loadSubscriptions(tenant, [], undefined, undefined, [idOf(5)]);
+    await removeRecords(store, tenant, [idOf(5)]);
     expect(await follow()).toEqual(['changed id3 DEPLETED', 'changed id4 ACTIVE', 'removed id5 ACTIVE']);
     expect(await follow()).toEqual([]);
   });

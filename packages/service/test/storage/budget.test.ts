@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { removeRecords } from '../../../../test/support/remove-records.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { importRecords } from '../../import/import-records.ts';
 import { importStrictly } from '../../import/import-strictly.ts';
@@ -139,7 +140,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, largeRows(10, 0, 100));
     const loaded = await chargeOf(tenant);
-    await store.loadSubscriptions(tenant, [], undefined, undefined, ['id-0', 'id-1']);
+    await removeRecords(store, tenant, ['id-0', 'id-1']);
     // two versions and two tombstones instead of two records, and a commit
     expect(await chargeOf(tenant)).toBe(loaded + 2 * (300 + 200 - 800) + 150);
     const removed = await chargeOf(tenant);
@@ -199,7 +200,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
       await small.loadSubscriptions(tenant, largeRows(10, 1)); // as large as before
       await small.loadSubscriptions(tenant, largeRows(10, 2, 9_000));
       const ids = largeRows(58, 0).map(({ id }) => id);
-      await small.loadSubscriptions(tenant, [], undefined, undefined, ids);
+      await removeRecords(small, tenant, ids);
       expect(await chargeOf(tenant)).toBeLessThanOrEqual(2 ** 17);
       expect(await problemsOf(tenant)).toEqual([]);
     } finally {
@@ -219,7 +220,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
           record: row.record.replace(row.id, `${row.id}-${round}`),
         }));
         const gone = round === 0 ? [] : rows.map(({ id }) => `${id}-${round - 1}`);
-        await small.loadSubscriptions(tenant, renamed.slice(0, 200), undefined, undefined, gone.slice(0, 200));
+        await removeRecords(small, tenant, gone.slice(0, 200), renamed.slice(0, 200));
       }
       const { revision, sweptRevision, kept } = await historyOf(tenant);
       expect(await chargeOf(tenant)).toBeLessThanOrEqual(310_000);
@@ -263,7 +264,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     const other = open(bytesMax, false);
     try {
       await other.loadSubscriptions(tenant, largeRows(5, 0));
-      await other.loadSubscriptions(tenant, largeRows(5, 1), undefined, undefined, ['id-6']);
+      await removeRecords(other, tenant, ['id-6'], largeRows(5, 1));
       await other.deleteSubscriptions(tenant, ['id-1']);
       expect([await countOf(tenant, versionsOf), await countOf(tenant, tombstonesOf)]).toEqual([0, 1]);
       expect(await problemsOf(tenant)).toEqual([]);
@@ -276,11 +277,11 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, largeRows(20, 0));
     for (let version = 1; version < 4; version += 1)
-      await store.loadSubscriptions(tenant, largeRows(20, version), undefined, undefined, ['id-20']);
+      await removeRecords(store, tenant, ['id-20'], largeRows(20, version));
     const versions = await countOf(tenant, versionsOf);
     const other = open((await chargeOf(tenant)) - 50_000, false);
     try {
-      await other.loadSubscriptions(tenant, largeRows(19, 4), undefined, undefined, ['id-19']);
+      await removeRecords(other, tenant, ['id-19'], largeRows(19, 4));
     } finally {
       await other.close();
     }

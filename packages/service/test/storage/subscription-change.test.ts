@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { enginesAndMore, type TestStore } from '../../../../test/support/engines.ts';
+import { removeRecords } from '../../../../test/support/remove-records.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import { type ChangeKey, readChanges } from '../../storage/read/changes.ts';
@@ -99,15 +100,11 @@ describe.each(enginesAndMore)('changes of subscriptions on $engine', ({ openTest
     ]);
   });
 
-  test('a load removes records in its own revision, and counts what is left', async () => {
+  test('a replacement removes records in its own revision, and counts what is left', async () => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, rowsOf([1, 2, 3, 4]));
-    const loaded = await store.loadSubscriptions(tenant, [rowOf(4, 1), rowOf(5, 0)], undefined, undefined, [
-      'id2',
-      'id3',
-      'nobody',
-    ]);
-    expect(loaded).toEqual({ inserted: 1, updated: 1, unchanged: 0, removed: 2 });
+    const loaded = await removeRecords(store, tenant, ['id2', 'id3', 'nobody'], [rowOf(4, 1), rowOf(5, 0)]);
+    expect(loaded).toEqual({ inserted: 1, updated: 1, unchanged: 1, removed: 2 });
     expect(await outline(tenant)).toEqual([
       [1, 'id1', true],
       [2, 'id2', false],
@@ -201,8 +198,7 @@ describe.each(enginesAndMore)('changes of subscriptions on $engine', ({ openTest
           if (!('remove' in each)) for (const [id, record] of real) if (record === undefined) kept.add(id);
           for (const [id, record] of real) model.set(id, { revision, record });
           if ('remove' in each) expect(await store.deleteSubscriptions(tenant, each.remove.map(idOf))).toBe(removed);
-          else
-            expect(await store.loadSubscriptions(tenant, rows, undefined, undefined, ids)).toMatchObject({ removed });
+          else expect(await removeRecords(store, tenant, ids, rows)).toMatchObject({ removed });
         }
         const expected = [...model].map(([id, change]) => ({ id, ...change }));
         expected.sort((a, b) => a.revision - b.revision || (a.id < b.id ? -1 : 1));
