@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
 import { importRecords } from '../../packages/service/import/import-records.ts';
-import { recordImport } from '../../packages/service/import/record-import.ts';
+import { withHistory } from '../../packages/service/import/with-history.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
 import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
@@ -56,7 +56,7 @@ async function importFaultyRow(store: Store): Promise<string> {
   const rethrow = (error: unknown): never => {
     throw error;
   };
-  const { importId } = await recordImport(store, origin, rethrow, (follow) =>
+  const { importId } = await withHistory(store, origin, rethrow, (follow) =>
     importRecords(store, origin.tenant, source(), follow(options)),
   );
   return importId;

@@ -8,6 +8,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import { ImportError } from './error.ts';
+import { readHead } from './source-head.ts';
 
 /** A compression format, recognised by its first bytes (RFC 1952 §2.3.1, RFC 8878 §3.1.1). */
 interface Compression {
@@ -73,13 +74,8 @@ export const httpWindowBytesMax = 8_388_608;
  * or if it exceeds a limit.
  */
 export async function* decompress(source: AsyncIterable<Buffer>, limits: DecompressionLimits): AsyncGenerator<Buffer> {
-  const input = source[Symbol.asyncIterator]();
-  try {
-    const [head, more] = await readHead(input);
-    yield* unpackFrom(head, joined(head, more, input), limits);
-  } finally {
-    await input.return?.(); // nothing else closes it
-  }
+  const { head, whole } = await readHead(source, ({ length }) => length >= magicBytes);
+  yield* unpackFrom(head, whole, limits);
 }
 
 async function* unpackFrom(
@@ -155,26 +151,6 @@ async function* decompressSealed(
   } finally {
     compressed.destroy();
     decompressed.destroy();
-  }
-}
-
-/** The first bytes, and whether more may follow: a short source has fewer. */
-async function readHead(input: AsyncIterator<Buffer>): Promise<[Buffer, boolean]> {
-  let head = Buffer.alloc(0);
-  while (head.length < magicBytes) {
-    const next = await input.next();
-    if (next.done === true) return [head, false];
-    head = Buffer.concat([head, next.value]);
-  }
-  return [head, true];
-}
-
-async function* joined(head: Buffer, more: boolean, input: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  if (head.length > 0) yield head;
-  while (more) {
-    const next = await input.next();
-    if (next.done === true) return;
-    yield next.value;
   }
 }
 

@@ -15,22 +15,20 @@ const carriageReturn = 0x0d;
  * An unreadable line becomes a row with faults; a line longer than `rowBytesMax`
  * is never held in memory.
  * The summary line at the end of our exports is not a row: it is checked against the lines since
- * the previous summary or the beginning, and a mismatch throws. The first `skip` rows are only
- * counted: their values are `undefined`.
+ * the previous summary or the beginning, and a mismatch throws. Without `needsValues`, rows
+ * are only counted: their values are `undefined`.
  */
-export async function* readNdjson(source: AsyncIterable<Buffer>, skip = 0): AsyncGenerator<SourceRow> {
+export async function* readNdjson(source: AsyncIterable<Buffer>, needsValues = true): AsyncGenerator<SourceRow> {
   let rows = 0;
-  let skipped = 0;
   for await (const { number, bytes, summary, sha256 } of splitLines(source)) {
     if (summary !== undefined) {
       if (summary.rows !== rows || summary.sha256 !== sha256) throw notWhole(number, summary.rows, rows);
       rows = 0;
       continue;
     }
-    const row = readLine(number, bytes, skipped < skip);
+    const row = readLine(number, bytes, needsValues);
     if (row === undefined) continue;
     rows += 1;
-    skipped += 1;
     yield row;
   }
 }
@@ -118,7 +116,7 @@ const mayBeSummary = (bytes: Buffer): boolean =>
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-function readLine(line: number, bytes: Buffer, skip: boolean): SourceRow | undefined {
+function readLine(line: number, bytes: Buffer, needsValue: boolean): SourceRow | undefined {
   if (bytes.length > rowBytesMax) {
     const raw = `${bytes.subarray(0, 80).toString('latin1')}…`;
     return { line, raw, content: fault(`at most ${rowBytesMax} bytes long`) };
@@ -131,7 +129,7 @@ function readLine(line: number, bytes: Buffer, skip: boolean): SourceRow | undef
     return { line, raw: bytes.toString('latin1'), content: fault(utf8Rule) };
   }
   if (text === '') return undefined;
-  if (skip) return { line, raw: '', content: { value: undefined } };
+  if (!needsValue) return { line, raw: '', content: { value: undefined } };
   if (text.startsWith('[') && line === 1) {
     throw new ImportError(
       'UNREADABLE',

@@ -103,14 +103,14 @@ export const decompressed = (
   { decompression: { bytesMax = decompressedGibMax * gib, windowBytesMax = fileWindowBytesMax } = {} }: SourceOptions,
 ) => decompress(source, { bytesMax, windowBytesMax });
 
-/** The rows of a source; the values of the first `skip` rows of NDJSON are not needed. */
+/** The rows of a source; without `needsValues`, those of NDJSON have none. */
 export function readRows(
   source: AsyncIterable<Buffer>,
   { format, mapping, tally }: RowReading,
-  skip = 0,
+  needsValues = true,
 ): AsyncGenerator<SourceRow> {
   const text = checkedText(source);
-  if (format === 'ndjson') return readNdjson(text, skip);
+  if (format === 'ndjson') return readNdjson(text, needsValues);
   const onSkipped = (): void => {
     tally.skipped += 1;
   };

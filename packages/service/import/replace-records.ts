@@ -3,7 +3,7 @@ import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { inSpan } from '../tracing/span.ts';
 import { ImportError, sayLeft } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
-import { type ImportSummary, nothingLoaded, summaryOf } from './import-records.ts';
+import { type ImportSummary, nothingLoaded, summaryOf } from './import-summary.ts';
 import { batchRows } from './read-batches.ts';
 import { decompressed, noRowsYet, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
 
@@ -12,15 +12,6 @@ interface ReplaceOptions extends SourceOptions {
   readonly dryRun: boolean;
   /** How many records the caller wants to be removed, if it says so (`guardRemoval`). */
   readonly remove?: number | undefined;
-}
-
-/**
- * The result of a replacement. If `refused` is present, nothing was changed and the counts are
- * zero.
- */
-export interface ReplaceSummary extends ImportSummary {
-  readonly removed: number;
-  readonly refused?: ImportError;
 }
 
 /**
@@ -34,7 +25,7 @@ export async function replaceRecords(
   tenant: TenantId,
   source: AsyncIterable<Buffer>,
   options: ReplaceOptions,
-): Promise<ReplaceSummary> {
+): Promise<ImportSummary> {
   return withImportLock(store, tenant, async (lock) => {
     await options.onStart?.();
     const replacement = await store.openReplacement(tenant, options.importId);

@@ -84,8 +84,19 @@ export class SourceValues {
     this.#planCount += 1;
   }
 
-  /** Throws `StorageError` `OVER_BUDGET` if a tenant would have too many distinct values. */
-  async requireFewIn({ store, tenant }: Pick<RoomCheck, 'store' | 'tenant'>): Promise<void> {
+  /**
+   * Throws `StorageError` `OVER_BUDGET` if a tenant would have too many distinct values. Reads the
+   * source again for products whose plans were too many to keep.
+   */
+  async requireFewIn(target: Pick<RoomCheck, 'store' | 'tenant'>, readAgain: RoomCheck['readAgain']): Promise<void> {
+    await this.#compare(target);
+    if (this.unread.size === 0) return;
+    const rest = new SourceValues(this.unread);
+    await readAgain(async (row) => rest.add(row));
+    await rest.requireFewIn(target, readAgain);
+  }
+
+  async #compare({ store, tenant }: Pick<RoomCheck, 'store' | 'tenant'>): Promise<void> {
     await store.readTenant(tenant, async (reader) => {
       const { statuses, products } = await readValues(reader);
       requireFew('statuses', statuses.length, new Set([...this.#statuses, ...statuses]).size);

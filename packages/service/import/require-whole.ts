@@ -1,6 +1,6 @@
 import { summaryStart } from '../../contract/report.ts';
 import { type RowFault, rowBytesMax, type SourceRow } from './check-row.ts';
-import { nothingLoaded } from './import-records.ts';
+import { nothingLoaded } from './import-summary.ts';
 import { separatorOf, showsSeparator } from './read-csv.ts';
 import {
   checkSourceRow,
@@ -11,6 +11,51 @@ import {
   rejectRow,
   type SourceOptions,
 } from './read-valid-rows.ts';
+import type { Spool } from './spool.ts';
+
+/** A source of rows that is to be read more than once. */
+export interface ImportSource {
+  /** In messages, such as the name of a file. */
+  readonly name?: string;
+  /** Its size, if known before it is read. */
+  readonly bytes?: number | undefined;
+  /** Reads it from its beginning; at most once if it has a spool. */
+  readonly open: () => AsyncIterable<Buffer>;
+  /** Keeps a source that can be read only once, such as standard input. */
+  readonly spool?: Spool | undefined;
+}
+
+interface WholeReading extends SourceOptions {
+  /** Whether another pass over all rows follows, before any is loaded. */
+  readonly strict: boolean;
+}
+
+/**
+ * Runs work on a source that can be read repeatedly, and as a whole; the first pass of a strict
+ * import shows the latter, too.
+ */
+export async function withWhole<T>(
+  source: ImportSource,
+  options: WholeReading,
+  work: (whole: ImportSource) => Promise<T>,
+): Promise<T> {
+  const { bytes, open, spool } = source;
+  if (spool === undefined) {
+    if (!options.strict) await requireWhole(open, options);
+    return work(source);
+  }
+  let isWhole = options.strict;
+  const look = async (kept: AsyncIterable<Buffer>): Promise<void> => {
+    isWhole = (await isPlain(kept, options)) || isWhole;
+  };
+  const stored = await spool.store(open(), look, bytes);
+  try {
+    if (!isWhole) await requireReadable(stored.open(), options);
+    return await work({ ...source, open: stored.open });
+  } finally {
+    await stored.close();
+  }
+}
 
 /**
  * Reads a source to its end and throws `ImportError` if it cannot be read as a whole, so that none
@@ -23,8 +68,8 @@ export async function requireWhole(open: () => AsyncIterable<Buffer>, options: S
 }
 
 /** Reads all rows of a source; throws `ImportError` if they cannot be read to their end. */
-export async function requireReadable(source: AsyncIterable<Buffer>, options: SourceOptions): Promise<void> {
-  const rows = readRows(decompressed(source, options), { ...options, tally: noRowsYet() }, Number.POSITIVE_INFINITY);
+async function requireReadable(source: AsyncIterable<Buffer>, options: SourceOptions): Promise<void> {
+  const rows = readRows(decompressed(source, options), { ...options, tally: noRowsYet() }, false);
   for await (const _ of rows) {
     const turn = endTurn();
     if (turn !== undefined) await turn;
@@ -35,7 +80,7 @@ export async function requireReadable(source: AsyncIterable<Buffer>, options: So
  * Reads a source to its end and returns whether a look at its bytes proves it whole. Its first rows
  * are read as rows: throws `ImportError` as soon as they show that none of it can be loaded.
  */
-export async function isPlain(source: AsyncIterable<Buffer>, options: SourceOptions): Promise<boolean> {
+async function isPlain(source: AsyncIterable<Buffer>, options: SourceOptions): Promise<boolean> {
   const scan: Scan = options.format === 'csv' ? new CsvScan() : new NdjsonScan();
   const chunks = scanned(decompressed(source, options), scan);
   try {

@@ -1,5 +1,5 @@
-import { type FollowImport, type ImportOrigin, recordImport } from '../import/record-import.ts';
-import type { ReplaceSummary } from '../import/replace-records.ts';
+import type { ImportSummary } from '../import/import-summary.ts';
+import { type FollowImport, type ImportOrigin, type RecordedImport, withHistory } from '../import/with-history.ts';
 import { type OperatorContext, performInSteps } from './perform.ts';
 
 /** What a load is, besides who starts it. */
@@ -9,15 +9,15 @@ type Load = Omit<ImportOrigin, 'actor'>;
  * Loads records into a tenant, as `work` does, and stores the import in the history. A dry run is
  * no action: it changes nothing. A failure to store the result is passed to `onUnrecorded`.
  */
-export function loadRecords<T extends Partial<ReplaceSummary> & Pick<ReplaceSummary, 'read' | 'rejected'>>(
+export function loadRecords(
   context: OperatorContext,
   load: Load,
   onUnrecorded: (error: unknown) => void,
-  work: (follow: FollowImport) => Promise<T>,
-): Promise<T & { readonly importId: string }> {
+  work: (follow: FollowImport) => Promise<ImportSummary>,
+): Promise<RecordedImport> {
   const { store, actor } = context;
   const { tenant, flags, format } = load;
-  const record = () => recordImport(store, { ...load, actor }, onUnrecorded, work);
+  const record = () => withHistory(store, { ...load, actor }, onUnrecorded, work);
   if (flags.includes('dry-run')) return record();
   return performInSteps(
     context,
@@ -32,7 +32,7 @@ export function loadRecords<T extends Partial<ReplaceSummary> & Pick<ReplaceSumm
   );
 }
 
-const countsOf = ({ importId, ...summary }: Partial<ReplaceSummary> & { readonly importId: string }) => {
-  const { read = 0, rejected = 0, inserted = 0, updated = 0, unchanged = 0, removed = 0 } = summary;
-  return { import_id: importId, read, rejected, inserted, updated, unchanged, removed };
-};
+const countsOf = ({ importId, read, rejected, inserted, updated, unchanged, removed = 0 }: RecordedImport) => ({
+  import_id: importId,
+  ...{ read, rejected, inserted, updated, unchanged, removed },
+});

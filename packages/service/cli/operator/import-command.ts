@@ -7,11 +7,16 @@ import { integerFrom } from '../../../terminal/integer-option.ts';
 import type { Output } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
-import type { ImportOptions } from '../../import/import-records.ts';
-import { importWhole, type WholeSource } from '../../import/import-whole.ts';
-import { decompressedGibMax, importFormats, type RejectedRow } from '../../import/read-valid-rows.ts';
-import type { FollowImport, ImportFlag } from '../../import/record-import.ts';
-import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
+import { importWhole } from '../../import/import-records.ts';
+import type { ImportSummary } from '../../import/import-summary.ts';
+import {
+  decompressedGibMax,
+  importFormats,
+  type RejectedRow,
+  type SourceOptions,
+} from '../../import/read-valid-rows.ts';
+import type { Spool } from '../../import/spool.ts';
+import type { FollowImport, ImportFlag } from '../../import/with-history.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
 import { requireTenant, resolveMapping } from '../../operator/tenants.ts';
@@ -78,7 +83,7 @@ function requireCompatible({ replace, remove }: ImportCommandOptions): void {
 }
 
 /** Standard input and pipes have a spool. */
-type CommandSource = ImportSource & Pick<WholeSource, 'spool'>;
+type CommandSource = ImportSource & { readonly spool: Spool | undefined };
 
 /** Imports and prints the result; returns whether any row was rejected. */
 async function runImport(
@@ -123,7 +128,7 @@ async function runImport(
   }
 }
 
-interface Load extends Pick<ImportOptions, 'onRejected'> {
+interface Load extends Pick<SourceOptions, 'onRejected'> {
   readonly store: Store;
   readonly tenant: TenantId;
   readonly source: CommandSource;
@@ -133,16 +138,14 @@ interface Load extends Pick<ImportOptions, 'onRejected'> {
   readonly follow: FollowImport;
 }
 
-async function loadSource(load: Load): Promise<ReplaceSummary> {
+async function loadSource(load: Load): Promise<ImportSummary> {
   const { store, tenant, source, mapping, options, output, onRejected, follow } = load;
   const { dryRun = false, strict = false, replace = false, remove } = options;
   const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
   const { opened, onProgress, end } = withProgress(source, output);
   const common = follow({ format: source.format, mapping, decompression, onRejected, onProgress });
   try {
-    if (replace) return await replaceRecords(store, tenant, opened.open(), { ...common, dryRun, remove });
-    const how = { ...common, dryRun, strict };
-    return { ...(await importWhole(store, tenant, opened, how)), removed: 0 };
+    return await importWhole(store, tenant, opened, { ...common, dryRun, strict, replace, remove });
   } finally {
     end();
   }

@@ -6,7 +6,7 @@ import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { packageVersion } from '../../../terminal/package-version.ts';
 import { listRotations } from '../../auth/keys/rotate-keys.ts';
 import { operationNames } from '../../http/listener/operation-routes.ts';
-import { firstImportIdAt } from '../../import/record-import.ts';
+import { firstImportIdAt } from '../../import/with-history.ts';
 import { createHealthSource, type HealthSource } from '../../metrics/health.ts';
 import type { MeasureResponse } from '../../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';

@@ -24,10 +24,8 @@ import { MappingError, parseMapping } from '../../import/column-mapping.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
 import { httpWindowBytesMax } from '../../import/decompress.ts';
 import { ImportError } from '../../import/error.ts';
-import type { ImportOptions, ImportSummary } from '../../import/import-records.ts';
-import { importWhole, type WholeSource } from '../../import/import-whole.ts';
+import { importWhole, type WholeOptions } from '../../import/import-records.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
-import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import type { Spool } from '../../import/spool.ts';
 import { OperatorError } from '../../operator/error.ts';
 import { loadRecords } from '../../operator/load.ts';
@@ -211,10 +209,13 @@ async function loadBody(
   const { flags, remove, format, mapping } = kind;
   const started = performance.now();
   const errors: RejectedRow[] = [];
-  const importOptions: ImportOptions = {
+  const importOptions: WholeOptions = {
     format,
     mapping,
     dryRun: flags['dry-run'],
+    strict: flags.strict,
+    replace: flags.replace,
+    remove,
     onRejected: ({ line, errors: faults }) => {
       if (errors.length < rejectedRowsShown) errors.push({ line, errors: [...faults] });
     },
@@ -222,12 +223,13 @@ async function loadBody(
     decompression,
     batchRowsMax: options.store.servingBatchRowsMax,
   };
-  const body: WholeSource = {
+  const body = {
+    spool: options.spool,
     bytes: Number(request.headers['content-length'] ?? 0),
     open: () => readBody(request.raw, options.bodyPace),
   };
   const load = loadRecords(contextOf(options, request), originOf(tenant, kind), logUnrecorded(request), (follow) =>
-    loadRows({ ...options, tenant, flags, remove, body, importOptions: follow(importOptions) }),
+    importWhole(options.store, tenant, body, follow(importOptions)),
   );
   const { refused, importId, firstRecords, warnings, ...counts } = await load.catch((error: unknown) => {
     if (error instanceof ImportError) throw toRequestError(error, errors);
@@ -264,29 +266,6 @@ const originOf = (tenant: TenantId, { flags, remove, format, mapping }: LoadKind
 /** Logs that the history lacks the result; the load itself has ended. */
 const logUnrecorded = (request: FastifyRequest) => (error: unknown) =>
   request.log.warn({ err: error }, 'the result of a load could not be stored in the history of imports');
-
-interface Load {
-  readonly store: Store;
-  readonly spool: Spool;
-  readonly tenant: TenantId;
-  readonly body: WholeSource;
-  readonly flags: LoadFlags;
-  readonly remove: number | undefined;
-  readonly importOptions: ImportOptions;
-}
-
-const loadRows = ({
-  store,
-  spool,
-  tenant,
-  body,
-  flags,
-  remove,
-  importOptions,
-}: Load): Promise<ImportSummary & Partial<ReplaceSummary>> =>
-  flags.replace
-    ? replaceRecords(store, tenant, body.open(), { ...importOptions, remove })
-    : importWhole(store, tenant, { ...body, spool }, { ...importOptions, strict: flags.strict });
 
 /** The parameters of a load that are `true` or `false`. */
 type LoadFlags = Readonly<Record<LoadFlag, boolean>>;

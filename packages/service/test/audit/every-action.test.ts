@@ -184,8 +184,6 @@ const exempt: Readonly<Record<string, string>> = {
   'rotate-regularly.ts rotateDueKeys': 'records the rotation itself',
   'restore-command.ts replaceStore': 'recorded by recordStoreAction',
   'restore-command.ts beginHistory': 'the same',
-  'import-command.ts replaceRecords': 'runs within loadRecords',
-  'load-subscriptions.ts replaceRecords': 'the same',
 };
 
 test('commands and routes change the store only through packages/service/operator/', () => {

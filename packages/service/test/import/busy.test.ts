@@ -4,7 +4,7 @@ import { onCluster, openPostgres, postgresUrl } from '../../../../test/support/e
 import { eventually } from '../../../../test/support/eventually.ts';
 import { testRole, urlOf } from '../../../../test/support/global-setup.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { createBatchLoader } from '../../import/import-records.ts';
+import { createBatchLoader } from '../../import/load-batches.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 test.skipIf(onCluster)('an import repeats a batch that lost a deadlock, and has every row once (C1)', async () => {

@@ -5,7 +5,7 @@ import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { createAuditLog } from '../../audit/audit-log.ts';
 import { importRecords } from '../../import/import-records.ts';
-import { recordImport } from '../../import/record-import.ts';
+import { withHistory } from '../../import/with-history.ts';
 import { eraseSubscriptions } from '../../operator/erase.ts';
 import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import { SqliteConnection } from '../../storage/sqlite/connection.ts';
@@ -83,7 +83,7 @@ describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
     // earlier imports whose rejected rows quote nobody: more than are read at once
     const nobody = `${JSON.stringify({ line: 1, errors: [{ field: 'iccid', value: '"1"', rule: 'r' }] })}\n`;
     for (let n = 10; n < 35; n += 1) await putRejections(store, tenant, `0000-${n}`, nobody);
-    await recordImport(store, origin, rethrow, (follow) => importRecords(store, tenant, source(), follow(options)));
+    await withHistory(store, origin, rethrow, (follow) => importRecords(store, tenant, source(), follow(options)));
     return tenant;
   };
 

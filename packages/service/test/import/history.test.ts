@@ -5,8 +5,8 @@ import { startManagement } from '../../../../test/support/management.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { Import } from '../../../contract/operator/import.ts';
 import { importRecords } from '../../import/import-records.ts';
-import { firstImportIdAt, type ImportOrigin, recordImport, sweepImports } from '../../import/record-import.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
+import { firstImportIdAt, type ImportOrigin, sweepImports, withHistory } from '../../import/with-history.ts';
 import { describeImport, listImports, readImportErrors, showImport } from '../../operator/imports.ts';
 import { describeTenant, listTenants, showTenant } from '../../operator/tenants.ts';
 import { StorageError } from '../../storage/error.ts';
@@ -134,7 +134,7 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
       yield Buffer.from(`${rows.slice(0, 5).join('\n')}\n`);
       throw new Error('the disk went away');
     })();
-    const importing = recordImport(
+    const importing = withHistory(
       store,
       originOf(tenant),
       () => undefined,

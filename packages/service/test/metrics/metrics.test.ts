@@ -12,7 +12,7 @@ import { consoleOperations } from '../../../contract/oauth/console-session.ts';
 import { operations } from '../../../contract/operations.ts';
 import { importResults } from '../../../contract/operator/import.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
-import { createImportId } from '../../import/record-import.ts';
+import { createImportId } from '../../import/with-history.ts';
 import { openStore } from '../../storage/open-store.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { insertAuditEntries } from '../../storage/tables/audit-entry.ts';

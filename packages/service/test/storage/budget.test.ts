@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { removeRecords } from '../../../../test/support/remove-records.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { importRecords } from '../../import/import-records.ts';
-import { importStrictly } from '../../import/import-strictly.ts';
+import { importRecords, importWhole } from '../../import/import-records.ts';
 import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import { openStore } from '../../storage/open-store.ts';
 import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../storage/store.ts';
@@ -299,20 +298,14 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
       yield Buffer.from(lines.join('\n'));
     };
     const options = { format: 'ndjson' as const, dryRun: false, onRejected: () => undefined, batchRowsMax: 20 };
-    const importOnce = (pass: object, into = tenant) => importRecords(small, into, source(), { ...options, ...pass });
     const strictly = (into = tenant) =>
-      importStrictly({
-        dryRun: false,
-        onRejected: () => undefined,
-        importOnce: (pass) => importOnce(pass, into),
-        target: { store: small, tenant: into },
-      });
+      importWhole(small, into, { open: source }, { ...options, strict: true, replace: false });
     const nothing = { ...overBudget, message: expect.stringMatching(/nothing was loaded$/) };
     try {
       await expect(strictly()).rejects.toMatchObject(nothing);
       expect((await findTenant(small, tenant))?.revision).toBe(0);
       const message = expect.stringMatching(/more than now; the [1-9]\d* records before them are loaded$/);
-      await expect(importOnce({})).rejects.toMatchObject({ ...overBudget, message });
+      await expect(importRecords(small, tenant, source(), options)).rejects.toMatchObject({ ...overBudget, message });
       expect((await findTenant(small, tenant))?.revision).toBeGreaterThan(0);
       // records that are stored already need no room
       lines.splice(60);

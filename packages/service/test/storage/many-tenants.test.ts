@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
 import { sweepStore } from '../../cli/serving/sweep-regularly.ts';
-import { createImportId } from '../../import/record-import.ts';
+import { createImportId } from '../../import/with-history.ts';
 import { requireTenant } from '../../operator/tenants.ts';
 import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
 import { insertAuditEntries, listAuditEntries } from '../../storage/tables/audit-entry.ts';

@@ -15,8 +15,8 @@ import {
 import { findTenant } from '../storage/tables/tenant.ts';
 import type { ColumnMapping } from './csv-layout.ts';
 import { ImportError } from './error.ts';
+import type { ImportSummary } from './import-summary.ts';
 import type { RejectedRow, SourceOptions, Tally } from './read-valid-rows.ts';
-import type { ReplaceSummary } from './replace-records.ts';
 
 /** Who started an import: a user of the machine, a client, or an operator with a token. */
 type ImportActor =
@@ -41,7 +41,8 @@ export interface ImportOrigin {
 /** Adds to the options of an import the callbacks by which the history follows it. */
 export type FollowImport = <T extends SourceOptions>(options: T) => T;
 
-type Summary = Partial<ReplaceSummary> & Pick<ImportCounts, 'read' | 'rejected'>;
+/** The result of an import that the history has. */
+export type RecordedImport = ImportSummary & { readonly importId: string };
 
 /** Longest error sentence that is stored, in characters. */
 const errorMax = 2_048;
@@ -52,12 +53,12 @@ const errorMax = 2_048;
  * running, or because the tenant is gone, is not stored. A failure to store the result is passed to
  * `onUnrecorded`, because the import itself has ended.
  */
-export async function recordImport<T extends Summary>(
+export async function withHistory(
   store: Store,
   origin: ImportOrigin,
   onUnrecorded: (error: unknown) => void,
-  work: (follow: FollowImport) => Promise<T>,
-): Promise<T & { readonly importId: string }> {
+  work: (follow: FollowImport) => Promise<ImportSummary>,
+): Promise<RecordedImport> {
   const running = runningRow(origin, Date.now());
   const rejections = new RejectionList();
   let counts: ImportCounts = noRows;
@@ -122,14 +123,7 @@ async function putEnd(store: Store, row: ImportRow, { tenant, rejections }: Ende
   await putImport(store, { ...row, endedAt: Math.floor(Date.now() / 1000), revision });
 }
 
-const countsOf = ({
-  read,
-  rejected,
-  inserted = 0,
-  updated = 0,
-  unchanged = 0,
-  removed = 0,
-}: Summary): ImportCounts => ({
+const countsOf = ({ read, rejected, inserted, updated, unchanged, removed = 0 }: ImportSummary): ImportCounts => ({
   ...{ read, rejected, inserted, updated, unchanged, removed },
 });
 
