@@ -15,16 +15,14 @@ const bytesMax = 2 ** 20;
 
 /** Parses the body of a response; throws if it is not JSON. */
 export async function readJson<T>(response: Response, context: ErrorContext): Promise<T> {
-  const body = parse<T>(await readText(response, context));
+  const body = await readShortJson<T>(response, context, pageBytesMax);
   if (body === undefined) throw formatError(response, 'JSON', context);
   return body;
 }
 
 /** Parses the body of a short response; `undefined` if it is not JSON. */
-export const readShortJson = async <T>(response: Response, context: ErrorContext): Promise<T | undefined> =>
-  parse<T>(await readText(response, context, bytesMax));
-
-function parse<T>(text: string): T | undefined {
+export async function readShortJson<T>(response: Response, context: ErrorContext, max = bytesMax) {
+  const text = await readText(response, context, max);
   try {
     return JSON.parse(text) as T;
   } catch {
@@ -33,7 +31,7 @@ function parse<T>(text: string): T | undefined {
 }
 
 /** Reads a body up to a number of bytes after decompression; throws if there are more. */
-async function readText(response: Response, context: ErrorContext, max = pageBytesMax): Promise<string> {
+async function readText(response: Response, context: ErrorContext, max: number): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let [text, bytes] = ['', 0];
