@@ -90,11 +90,7 @@ export class TableCopy implements Destination {
         batches,
         `delete from ${table} as copy where not exists (select 1 from ${loaded} as loaded where loaded.id = copy.id)`,
       );
-    const definitions = columns.map(({ name, type, isOptional }, at) => {
-      const rule = at === 0 ? ' primary key' : '';
-      return `${name} ${database.types[type]}${rule}${isOptional ? '' : ' not null'}`;
-    });
-    await database.all(`create table ${table} (${definitions.join(', ')})`);
+    await database.all(`create table ${table} ${this.#definition(({ isOptional }) => !isOptional)}`);
     await database.load(table, batches);
   }
 
@@ -106,11 +102,13 @@ export class TableCopy implements Destination {
     await this.#merge(Readable.from([[...rows, ...gone]]), `delete from ${quoted(this.#table)} where ${isGone}`);
   }
 
-  /** Loads rows into a temporary table, deletes what they replace, and inserts or updates them. */
+  /**
+   * Loads rows into a temporary table, deletes what they replace, and inserts or updates them. The
+   * key of that table keeps SQLite from reading all of it for each row of the copy.
+   */
   async #merge(batches: AsyncIterable<readonly Row[]>, deletion: string): Promise<void> {
     const database = this.#database;
-    const definitions = columns.map(({ name, type }) => `${name} ${database.types[type]}`);
-    await database.all(`create temp table ${loaded} (${definitions.join(', ')})`);
+    await database.all(`create temp table ${loaded} ${this.#definition(() => false)}`);
     await database.load(loaded, batches);
     await database.all(deletion);
     await database.all(
@@ -118,6 +116,14 @@ export class TableCopy implements Destination {
        select ${columnList} from ${loaded} where created_date is not null ${onConflict}`,
     );
     await database.all(`drop table ${loaded}`);
+  }
+
+  #definition(isRequired: (column: (typeof columns)[number]) => boolean): string {
+    const parts = columns.map((column, at) => {
+      const rule = at === 0 ? ' primary key not null' : isRequired(column) ? ' not null' : '';
+      return `${column.name} ${this.#database.types[column.type]}${rule}`;
+    });
+    return `(${parts.join(', ')})`;
   }
 
   async count(): Promise<number> {

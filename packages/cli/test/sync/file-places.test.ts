@@ -26,7 +26,7 @@ import {
   verifyNewest,
 } from './file-servers.ts';
 
-// Each kind of place, with kill -9 at random points of a run. `FILE_KILLS=25` kills 125 runs.
+// Each kind of place, with kill -9 at random points of a run. `FILE_KILLS=25` kills 75 runs.
 const kills = Number(process.env.FILE_KILLS ?? 2);
 const withReceivers = hasReceivers();
 
