@@ -99,7 +99,9 @@ export class Workers {
     // with --demo, they differ from the environment
     const { DATA_DIR, MANAGEMENT_PORT } = this.#config;
     const worker = cluster.fork({ DATA_DIR, MANAGEMENT_PORT });
-    const ended = once(worker, 'exit') as unknown as Serving['ended'];
+    const ended: Serving['ended'] = new Promise((resolve) => {
+      worker.once('exit', (code, signal) => resolve([code, signal]));
+    });
     const failed = ended.then(([code, signal]) => {
       throw new CommandError(
         `Cannot start a worker: it must run until it is stopped: it exited with ${signal ?? code}`,
