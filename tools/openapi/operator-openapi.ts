@@ -167,7 +167,15 @@ function describeApiOperation(operation: OperatorOperation): Json {
         success.mediaType,
       ),
       // also of a body that an operation does not need
-      ...problems(401, 403, ...(method === 'GET' ? [] : [413, 415]), ...(isPost ? [409] : []), 503, ...errors),
+      ...problems(
+        401,
+        403,
+        ...(method === 'GET' ? [] : [413, 415]),
+        ...(isPost ? [409] : []),
+        503,
+        ...(path.includes('{') ? [404] : []),
+        ...errors,
+      ),
     },
   };
 }

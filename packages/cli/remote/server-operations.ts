@@ -93,11 +93,6 @@ const reconnectMs = 500;
 /** Longest `Retry-After` that is waited for. */
 const waitMsMax = 60_000;
 
-/** The server could not be reached, or was overloaded or starting, in all attempts. */
-export class UnavailableError extends CommandError {
-  override readonly name = 'UnavailableError';
-}
-
 /**
  * Sends a request and returns the text of the response. It is sent up to three times if the
  * connection fails, or if the server asks to wait. Throws `CommandError` or `UsageError`.
@@ -127,7 +122,7 @@ async function attemptOnce(
   server: Server,
   request: ServerRequest,
   correlationId: string,
-): Promise<Reply | UnavailableError> {
+): Promise<Reply | CommandError> {
   try {
     const response = await open(server, request, correlationId);
     const { statusCode: status = 0, headers } = response;
@@ -140,7 +135,7 @@ async function attemptOnce(
     const { code, message } = failure;
     const isUnsent = ['CONNECTION_REFUSED', 'HOST_NOT_FOUND', 'CERTIFICATE_REJECTED'].includes(code);
     const doubt = isUnsent || request.method === 'GET' ? [] : ['The server may have received the request.'];
-    return new UnavailableError(
+    return new CommandError(
       [
         `${message}${describeProxy(server.url)}`,
         ...causesOf(failure),
@@ -187,14 +182,9 @@ interface Reply {
 /** The error of a response that is not successful: all its sentences, and its correlation id. */
 function rejectionOf(server: Server, { status, text }: Reply, correlationId: string): Error {
   const { type, messages, correlation_id: id = correlationId } = parseProblem(text);
-  const isUnavailable = status === 429 || (status >= 502 && status <= 504);
-  if (!Array.isArray(messages)) {
-    const error = responseError(server, `its status was ${status}`, id);
-    return isUnavailable ? new UnavailableError(error.message) : error; // of a proxy
-  }
+  if (!Array.isArray(messages)) return responseError(server, `its status was ${status}`, id); // of a proxy
   const sentences = messages.map((message) => inWords(String(message), (name) => `'${name}'`));
   const message = [...sentences, `Correlation id: ${id}`].map(printable).join('\n');
-  if (isUnavailable) return new UnavailableError(message);
   return type === 'INVALID_REQUEST_PARAMS' ? new UsageError(message) : new CommandError(message);
 }
 

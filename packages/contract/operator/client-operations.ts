@@ -57,7 +57,6 @@ export const clientOperations = {
     description: 'Returns one client with the lifetimes of its secrets.',
     scope: 'operator:read',
     response: { status: 200, description: 'The client', schema: ClientDetails, example: 'client' },
-    errors: [404],
   },
   updateClient: {
     method: 'PATCH',
@@ -69,7 +68,6 @@ export const clientOperations = {
     scope: 'operator:write',
     body: ClientUpdate,
     response: { status: 200, description: 'The changed client', schema: ClientDetails, example: 'client' },
-    errors: [404],
     sample: { json: { scopes: ['subscription:read'] } },
   },
   deleteClient: {
@@ -80,7 +78,6 @@ export const clientOperations = {
     description: 'Permanently deletes a client with its secrets; its tokens are rejected immediately.',
     scope: 'operator:write',
     response: { status: 200, description: 'The client was deleted', schema: DeletedClient, example: 'deletedClient' },
-    errors: [404],
   },
   rotateClient: {
     method: 'POST',
@@ -91,7 +88,6 @@ export const clientOperations = {
     scope: 'operator:write',
     body: Rotation,
     response: { status: 200, description: 'The new secret', schema: RotatedClient, example: 'rotatedClient' },
-    errors: [404],
     sample: { json: { overlap_hours: 24 } },
   },
   disableClient: {
@@ -102,7 +98,6 @@ export const clientOperations = {
     description: 'Disables a client: it gets no new tokens, and its access tokens are rejected within a second.',
     scope: 'operator:write',
     response: { status: 200, description: 'The disabled client', schema: ClientDetails, example: 'disabledClient' },
-    errors: [404],
   },
   enableClient: {
     method: 'POST',
@@ -112,7 +107,6 @@ export const clientOperations = {
     description: 'Enables a disabled client; its earlier tokens stay revoked.',
     scope: 'operator:write',
     response: { status: 200, description: 'The enabled client', schema: ClientDetails, example: 'client' },
-    errors: [404],
   },
   listClientSessions: {
     method: 'GET',
@@ -123,7 +117,6 @@ export const clientOperations = {
       'Returns the sessions of a client that can be refreshed, the most recently used first. A session is a refresh token with all tokens that descend from it. The list has one page.',
     scope: 'operator:read',
     response: { status: 200, description: 'The sessions', schema: clientSessions, example: 'clientSessions' },
-    errors: [404],
   },
   revokeClientTokens: {
     method: 'POST',
@@ -135,7 +128,6 @@ export const clientOperations = {
     scope: 'operator:write',
     body: Revocation,
     response: { status: 200, description: 'The tokens were revoked', schema: RevokedTokens, example: 'revokedTokens' },
-    errors: [404],
     sample: { json: {} },
   },
 } as const satisfies Record<string, OperatorOperation>;

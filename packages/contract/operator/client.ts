@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { grantTypes, scopes as knownScopes, refreshTokenUses } from '../oauth/grant.ts';
 import { plain, plainText, printable, printableAscii, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, listParameters, nullableTime, time } from './operation.ts';
+import { closed, listOf, listParameters, nullableTime, orNull, tenantText, time } from './operation.ts';
 
 const clientId = Type.String({
   minLength: 1,
@@ -22,11 +22,7 @@ const name = Type.String({
   examples: ['Finance, Acme'],
 });
 
-const nullableName = Type.Union([name, Type.Null()], {
-  description: 'What people call the client; null if it has no name',
-  'x-rule': '1 to 100 characters, none of them a control character, or null',
-  examples: ['Finance, Acme'],
-});
+const nullableName = orNull(name, 'What people call the client; null if it has no name');
 
 const search = Type.String({
   minLength: 1,
@@ -37,14 +33,7 @@ const search = Type.String({
   examples: ['fin'],
 });
 
-const tenant = Type.String({
-  minLength: 1,
-  maxLength: 256,
-  pattern: plainText,
-  description: 'The tenant of the client',
-  'x-rule': 'the name of a tenant',
-  examples: ['acme'],
-});
+const tenant = tenantText('The tenant of the client');
 
 const word = { type: 'string', maxLength: 32 } as const;
 
@@ -83,11 +72,10 @@ const refreshTokenUse = Type.Enum(refreshTokenUses, {
   examples: ['rotate'],
 });
 
-const nullableUse = Type.Union([refreshTokenUse, Type.Null()], {
-  description: 'What happens to a used refresh token; null for the setting of the service',
-  'x-rule': `one of ${refreshTokenUses.join(', ')}, or null`,
-  examples: ['rotate'],
-});
+const nullableUse = orNull(
+  refreshTokenUse,
+  'What happens to a used refresh token; null for the setting of the service',
+);
 
 const nullableLimit = Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000, format: 'int32' }), Type.Null()], {
   description: 'Requests per minute; 0 for no limit, null for the setting of the service',
@@ -123,26 +111,20 @@ const members = {
 };
 
 /** A client in a list. */
-export const Client = Type.Object(members, { additionalProperties: false, description: 'A client of a tenant' });
+export const Client = closed('A client of a tenant', members);
 export type Client = Static<typeof Client>;
 
 /** A client with the lifetimes of its secrets. */
-export const ClientDetails = Type.Object(
-  {
-    ...members,
-    secrets: Type.Array(
-      Type.Object(
-        {
-          created_at: time('When the secret was created'),
-          expires_at: nullableTime('When it expires; null if it never does'),
-        },
-        { additionalProperties: false, description: 'A valid secret, never shown itself' },
-      ),
-      { maxItems: 100, description: 'Its valid secrets, newest first' },
-    ),
-  },
-  { additionalProperties: false, description: 'A client of a tenant with the lifetimes of its secrets' },
-);
+export const ClientDetails = closed('A client of a tenant with the lifetimes of its secrets', {
+  ...members,
+  secrets: Type.Array(
+    closed('A valid secret, never shown itself', {
+      created_at: time('When the secret was created'),
+      expires_at: nullableTime('When it expires; null if it never does'),
+    }),
+    { maxItems: 100, description: 'Its valid secrets, newest first' },
+  ),
+});
 export type ClientDetails = Static<typeof ClientDetails>;
 
 const clientSecret = plain(
@@ -152,121 +134,100 @@ const clientSecret = plain(
 );
 
 /** The credentials of a new client. */
-export const ClientCredentials = Type.Object(
-  { client_id: clientId, client_secret: Type.Optional(clientSecret) },
-  { additionalProperties: false, description: 'The credentials of a client' },
-);
+export const ClientCredentials = closed('The credentials of a client', {
+  client_id: clientId,
+  client_secret: Type.Optional(clientSecret),
+});
 
 /** A session of a client. */
-export const ClientSession = Type.Object(
-  {
-    session: printable(64, 'Its id', '1b0cQwCqv0nN3x7b1cPq9A'),
-    scopes: members.scopes,
-    started_at: time('When it began'),
-    last_used_at: time('When its refresh token was last used'),
-    refreshes: wholeNumber('How often it was refreshed', 4),
-    expires_at: time('When its refresh token expires'),
-    ends_at: time('When it ends, however often it is refreshed'),
-  },
-  { additionalProperties: false, description: 'A refresh token with all tokens that descend from it' },
-);
+export const ClientSession = closed('A refresh token with all tokens that descend from it', {
+  session: printable(64, 'Its id', '1b0cQwCqv0nN3x7b1cPq9A'),
+  scopes: members.scopes,
+  started_at: time('When it began'),
+  last_used_at: time('When its refresh token was last used'),
+  refreshes: wholeNumber('How often it was refreshed', 4),
+  expires_at: time('When its refresh token expires'),
+  ends_at: time('When it ends, however often it is refreshed'),
+});
 export type ClientSession = Static<typeof ClientSession>;
 
 /** The body of `createClient`. */
-export const NewClient = Type.Object(
-  {
-    tenant,
-    client_id: Type.Optional(clientId),
-    name: Type.Optional(name),
-    client_secret: Type.Optional(secret),
-    grants: Type.Optional(grants),
-    scopes: Type.Optional(scopes),
-    refresh_token_use: Type.Optional(refreshTokenUse),
-    external: Type.Optional(external),
-  },
-  { additionalProperties: false, description: 'A client to create' },
-);
+export const NewClient = closed('A client to create', {
+  tenant,
+  client_id: Type.Optional(clientId),
+  name: Type.Optional(name),
+  client_secret: Type.Optional(secret),
+  grants: Type.Optional(grants),
+  scopes: Type.Optional(scopes),
+  refresh_token_use: Type.Optional(refreshTokenUse),
+  external: Type.Optional(external),
+});
 
 /** The body of `updateClient`. */
-export const ClientUpdate = Type.Object(
-  {
-    name: Type.Optional(nullableName),
-    grants: Type.Optional(grants),
-    scopes: Type.Optional(scopes),
-    refresh_token_use: Type.Optional(nullableUse),
-    rate_limit_per_minute: Type.Optional(nullableLimit),
-    external: Type.Optional(external),
-  },
-  { additionalProperties: false, description: 'Changes to a client; absent members stay unchanged' },
-);
+export const ClientUpdate = closed('Changes to a client; absent members stay unchanged', {
+  name: Type.Optional(nullableName),
+  grants: Type.Optional(grants),
+  scopes: Type.Optional(scopes),
+  refresh_token_use: Type.Optional(nullableUse),
+  rate_limit_per_minute: Type.Optional(nullableLimit),
+  external: Type.Optional(external),
+});
 
 /** The body of `rotateClient`. */
-export const Rotation = Type.Object(
-  {
-    client_secret: Type.Optional(secret),
-    overlap_hours: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 9_999,
-        default: 24,
-        format: 'double',
-        description: 'Hours for which the old secret stays valid; 0 revokes it immediately',
-        'x-rule': 'a number of hours from 0 to 9999',
-        examples: [24],
-      }),
-    ),
-    revoke_tokens: Type.Optional(
-      Type.Boolean({
-        description: 'Whether all current tokens of the client are revoked',
-        'x-rule': 'true or false',
-        examples: [false],
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'How to replace a secret' },
-);
+export const Rotation = closed('How to replace a secret', {
+  client_secret: Type.Optional(secret),
+  overlap_hours: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 9_999,
+      default: 24,
+      format: 'double',
+      description: 'Hours for which the old secret stays valid; 0 revokes it immediately',
+      'x-rule': 'a number of hours from 0 to 9999',
+      examples: [24],
+    }),
+  ),
+  revoke_tokens: Type.Optional(
+    Type.Boolean({
+      description: 'Whether all current tokens of the client are revoked',
+      'x-rule': 'true or false',
+      examples: [false],
+    }),
+  ),
+});
 
 /** The result of `rotateClient`. */
-export const RotatedClient = Type.Object(
-  {
-    client_id: clientId,
-    client_secret: clientSecret,
-    disabled: Type.Boolean({ description: 'Whether the client is disabled: its new secret gets no tokens yet' }),
-  },
-  { additionalProperties: false, description: 'A client with its new secret' },
-);
+export const RotatedClient = closed('A client with its new secret', {
+  client_id: clientId,
+  client_secret: clientSecret,
+  disabled: Type.Boolean({ description: 'Whether the client is disabled: its new secret gets no tokens yet' }),
+});
 
 /** The body of `revokeClientTokens`. */
-export const Revocation = Type.Object(
-  {
-    session: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        pattern: printableAscii,
-        description: 'Only the tokens of this session; absent for all tokens',
-        'x-rule': "the id of one of the client's sessions",
-        examples: ['1b0cQwCqv0nN3x7b1cPq9A'],
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'Which tokens to revoke' },
-);
+export const Revocation = closed('Which tokens to revoke', {
+  session: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: printableAscii,
+      description: 'Only the tokens of this session; absent for all tokens',
+      'x-rule': "the id of one of the client's sessions",
+      examples: ['1b0cQwCqv0nN3x7b1cPq9A'],
+    }),
+  ),
+});
 
 /** The result of `revokeClientTokens`. */
-export const RevokedTokens = Type.Object(
-  {
-    client_id: clientId,
-    revoked: printable(64, "'all', or the id of the session", 'all'),
-  },
-  { additionalProperties: false, description: 'Which tokens were revoked' },
-);
+export const RevokedTokens = closed('Which tokens were revoked', {
+  client_id: clientId,
+  revoked: printable(64, "'all', or the id of the session", 'all'),
+});
 
 /** The result of `deleteClient`. */
-export const DeletedClient = Type.Object(
-  { client_id: clientId, deleted: Type.Boolean({ description: 'Always true' }) },
-  { additionalProperties: false, description: 'A client that was deleted' },
-);
+export const DeletedClient = closed('A client that was deleted', {
+  client_id: clientId,
+  deleted: Type.Boolean({ description: 'Always true' }),
+});
 
 /** The query parameters of `listClients`. */
 export const clientListParameters = { tenant, search, ...listParameters };

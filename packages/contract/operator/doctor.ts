@@ -1,43 +1,34 @@
 import type { Static } from 'typebox';
-import { plainText, printable, wholeNumber } from '../schema.ts';
+import { plain, printable, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { type OperatorOperation, time } from './operation.ts';
+import { closed, type OperatorOperation, time } from './operation.ts';
 
 /** Maximum number of checks that a result lists. */
 export const doctorChecksListed = 100;
 
-const text = (maxLength: number, description: string, example: string) =>
-  Type.String({ maxLength, pattern: plainText, description, examples: [example] });
-
-const doctorCheck = Type.Object(
-  {
-    check: text(64, 'Name of the check', 'counts'),
-    tenant: Type.Optional(text(256, 'The tenant; absent for a check of the whole store', 'acme')),
-    records: Type.Optional(wholeNumber('Number of records of the tenant', 2000)),
-    ok: Type.Boolean({ description: 'Whether the check passed' }),
-    repaired: Type.Optional(Type.Boolean({ description: 'Whether a problem was repaired' })),
-    message: text(8_192, 'The result, and how to correct a problem', '2000 records, all counts exact'),
-  },
-  { additionalProperties: false, description: 'A check' },
-);
+const doctorCheck = closed('A check', {
+  check: plain(64, 'Name of the check', 'counts'),
+  tenant: Type.Optional(plain(256, 'The tenant; absent for a check of the whole store', 'acme')),
+  records: Type.Optional(wholeNumber('Number of records of the tenant', 2000)),
+  ok: Type.Boolean({ description: 'Whether the check passed' }),
+  repaired: Type.Optional(Type.Boolean({ description: 'Whether a problem was repaired' })),
+  message: plain(8_192, 'The result, and how to correct a problem', '2000 records, all counts exact'),
+});
 
 /** The result of a check of the store. */
-export const DoctorResult = Type.Object(
-  {
-    ok: Type.Boolean({ description: 'Whether every check passed' }),
-    started_at: time('When it started'),
-    finished_at: time('When it finished'),
-    host: printable(256, 'The machine that checked', 'db-1'),
-    version: printable(64, 'Its version of subreport', '0.2.0'),
-    checked: wholeNumber('Number of checks', 6),
-    problems: wholeNumber('Number of checks that failed', 0),
-    checks: Type.Array(doctorCheck, {
-      maxItems: doctorChecksListed,
-      description: `The first ${doctorChecksListed} checks, those that failed first`,
-    }),
-  },
-  { additionalProperties: false, description: 'The result of a check of the store' },
-);
+export const DoctorResult = closed('The result of a check of the store', {
+  ok: Type.Boolean({ description: 'Whether every check passed' }),
+  started_at: time('When it started'),
+  finished_at: time('When it finished'),
+  host: printable(256, 'The machine that checked', 'db-1'),
+  version: printable(64, 'Its version of subreport', '0.2.0'),
+  checked: wholeNumber('Number of checks', 6),
+  problems: wholeNumber('Number of checks that failed', 0),
+  checks: Type.Array(doctorCheck, {
+    maxItems: doctorChecksListed,
+    description: `The first ${doctorChecksListed} checks, those that failed first`,
+  }),
+});
 export type DoctorResult = Static<typeof DoctorResult>;
 
 /** The operations on checks of the store. */

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { printableAscii, wholeNumber } from '../schema.ts';
+import { printable, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { nullableTime, type OperatorOperation } from './operation.ts';
+import { closed, nullableTime, type OperatorOperation } from './operation.ts';
 
 /** What can need the operator's attention, the worst first. */
 const healthProblemIds = [
@@ -9,56 +9,44 @@ const healthProblemIds = [
   ...['unread', 'waiting', 'dropped-log'],
 ] as const;
 
-const word = (description: string, example: string) =>
-  Type.String({ maxLength: 32, pattern: printableAscii, description, examples: [example] });
+const problem = closed('What needs attention', {
+  id: printable(32, 'What is wrong', 'rejected-rows'),
+  severity: Type.Enum(['error', 'warning'], {
+    type: 'string',
+    maxLength: 7,
+    description: 'error: reports or the audit log are affected',
+    examples: ['warning'],
+  }),
+  count: wholeNumber('How many checks, rows, tenants or requests it concerns', 3),
+});
 
-const problem = Type.Object(
-  {
-    id: word('What is wrong', 'rejected-rows'),
-    severity: Type.Enum(['error', 'warning'], {
-      type: 'string',
-      maxLength: 7,
-      description: 'error: reports or the audit log are affected',
-      examples: ['warning'],
-    }),
-    count: wholeNumber('How many checks, rows, tenants or requests it concerns', 3),
-  },
-  { additionalProperties: false, description: 'What needs attention' },
-);
-
-const progress = Type.Object(
-  {
-    checked: wholeNumber('Tenants that were checked', 3),
-    tenants: wholeNumber('All tenants', 12),
-  },
-  { additionalProperties: false, description: 'How far a check of the store is' },
-);
+const progress = closed('How far a check of the store is', {
+  checked: wholeNumber('Tenants that were checked', 3),
+  tenants: wholeNumber('All tenants', 12),
+});
 
 /** The state of the service. */
-export const ServiceHealth = Type.Object(
-  {
-    ready: Type.Boolean({ description: 'Whether it can serve reports' }),
-    version: word('Version of subreport', '0.2.0'),
-    processes: wholeNumber('Processes', 1),
-    tenants: Type.Union([wholeNumber('Tenants', 12), Type.Null()], {
-      description: 'Tenants; null if they could not be counted',
-      examples: [12],
-    }),
-    requests_waiting: wholeNumber('Requests that wait for their turn', 0),
-    exports_in_progress: wholeNumber('Exports that run', 0),
-    loads_in_progress: wholeNumber('Imports over HTTP that run', 0),
-    problems: Type.Array(problem, {
-      maxItems: healthProblemIds.length,
-      description: 'What needs attention, the worst first',
-    }),
-    last_check_at: nullableTime('When the store was last checked; null if never'),
-    check: Type.Union([progress, Type.Null()], {
-      description: 'The check of the store that was started over HTTP; null if none runs',
-      examples: [null],
-    }),
-  },
-  { additionalProperties: false, description: 'The state of the service' },
-);
+export const ServiceHealth = closed('The state of the service', {
+  ready: Type.Boolean({ description: 'Whether it can serve reports' }),
+  version: printable(32, 'Version of subreport', '0.2.0'),
+  processes: wholeNumber('Processes', 1),
+  tenants: Type.Union([wholeNumber('Tenants', 12), Type.Null()], {
+    description: 'Tenants; null if they could not be counted',
+    examples: [12],
+  }),
+  requests_waiting: wholeNumber('Requests that wait for their turn', 0),
+  exports_in_progress: wholeNumber('Exports that run', 0),
+  loads_in_progress: wholeNumber('Imports over HTTP that run', 0),
+  problems: Type.Array(problem, {
+    maxItems: healthProblemIds.length,
+    description: 'What needs attention, the worst first',
+  }),
+  last_check_at: nullableTime('When the store was last checked; null if never'),
+  check: Type.Union([progress, Type.Null()], {
+    description: 'The check of the store that was started over HTTP; null if none runs',
+    examples: [null],
+  }),
+});
 export type ServiceHealth = Static<typeof ServiceHealth>;
 
 /** The operation on the state of the service. */

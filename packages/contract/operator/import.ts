@@ -1,8 +1,18 @@
 import type { Static } from 'typebox';
 import { loadOutcomes, nullableMapping, outcomeMeanings } from '../load.ts';
-import { plainText, printable } from '../schema.ts';
+import { printable } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, listParameters, nullableTime, type OperatorOperation, time, word } from './operation.ts';
+import {
+  closed,
+  listOf,
+  listParameters,
+  nullableText,
+  nullableTime,
+  type OperatorOperation,
+  tenantText,
+  time,
+  word,
+} from './operation.ts';
 
 /** The state of an import: running, or how it ended. */
 export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const;
@@ -32,34 +42,17 @@ const importOutcome = word(
   `What became of its rows. ${outcomeMeanings}; interrupted: its process was killed`,
 );
 
-const tenant = Type.String({
-  maxLength: 256,
-  pattern: plainText,
-  description: 'Its tenant',
-  'x-rule': 'at most 256 characters, none of them a control character',
-  examples: ['acme'],
-});
-
 const count = (description: string, example: number) =>
   Type.Union(
     [Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, format: 'int64', examples: [example] }), Type.Null()],
     { description: `${description}; null unless the import has ended`, examples: [example] },
   );
 
-const nullableText = (maxLength: number, description: string, example: string | null) =>
-  Type.Union([Type.String({ maxLength, pattern: plainText, examples: ['text'] }), Type.Null()], {
-    description,
-    examples: [example],
-  });
-
-const actor = Type.Object(
-  {
-    kind: word(['command', 'client', 'operator'], 'A user who ran a command, a client, or an operator with a token'),
-    id: printable(256, 'User name or id', 'ada'),
-    name: nullableText(100, "Name of the operator's token; null for others", null),
-  },
-  { additionalProperties: false, description: 'Who started it' },
-);
+const actor = closed('Who started it', {
+  kind: word(['command', 'client', 'operator'], 'A user who ran a command, a client, or an operator with a token'),
+  id: printable(256, 'User name or id', 'ada'),
+  name: nullableText(100, "Name of the operator's token; null for others", null),
+});
 
 const startedAt = time('When it started');
 const endedAt = nullableTime('When it ended; null while it runs, and if it was interrupted');
@@ -67,51 +60,45 @@ const rejectedCount = count('Invalid rows', 1);
 const acceptedCount = count('Valid rows', 2);
 
 /** An import in the history. */
-export const Import = Type.Object(
-  {
-    id: importId,
-    tenant,
-    started_at: startedAt,
-    ended_at: endedAt,
-    actor,
-    address: nullableText(45, 'Network address of the caller; null for a command', null),
-    via: word(['command', 'http'], 'How it was started'),
-    format: word(['ndjson', 'csv'], 'Format of the source'),
-    options: Type.Array(word(importFlags, 'An option'), {
-      maxItems: importFlags.length,
-      description: 'Its options',
-      examples: [['replace']],
-    }),
-    columns: nullableMapping('Its mapping of columns; null if each column had the name of its field'),
-    result: importResult,
-    outcome: importOutcome,
-    error: nullableText(2_048, 'Why it failed', null),
-    read: count('Rows read', 3),
-    accepted: acceptedCount,
-    rejected: rejectedCount,
-    inserted: count('Records that were added', 2),
-    updated: count('Records that were changed', 0),
-    unchanged: count('Rows that equal the stored record', 0),
-    removed: count('Records that a replacement removed', 0),
-    revision: count('Revision of the tenant afterwards', 7),
-  },
-  { additionalProperties: false, description: 'An import in the history' },
-);
+export const Import = closed('An import in the history', {
+  id: importId,
+  tenant: tenantText('Its tenant'),
+  started_at: startedAt,
+  ended_at: endedAt,
+  actor,
+  address: nullableText(45, 'Network address of the caller; null for a command', null),
+  via: word(['command', 'http'], 'How it was started'),
+  format: word(['ndjson', 'csv'], 'Format of the source'),
+  options: Type.Array(word(importFlags, 'An option'), {
+    maxItems: importFlags.length,
+    description: 'Its options',
+    examples: [['replace']],
+  }),
+  columns: nullableMapping('Its mapping of columns; null if each column had the name of its field'),
+  result: importResult,
+  outcome: importOutcome,
+  error: nullableText(2_048, 'Why it failed', null),
+  read: count('Rows read', 3),
+  accepted: acceptedCount,
+  rejected: rejectedCount,
+  inserted: count('Records that were added', 2),
+  updated: count('Records that were changed', 0),
+  unchanged: count('Rows that equal the stored record', 0),
+  removed: count('Records that a replacement removed', 0),
+  revision: count('Revision of the tenant afterwards', 7),
+});
 export type Import = Static<typeof Import>;
 
 /** The newest import of a tenant. */
-export const LastImport = Type.Object(
-  {
-    id: importId,
-    started_at: startedAt,
-    ended_at: endedAt,
-    result: importResult,
-    outcome: importOutcome,
-    accepted: acceptedCount,
-    rejected: rejectedCount,
-  },
-  { additionalProperties: false, description: 'An import in the history, in short' },
-);
+export const LastImport = closed('An import in the history, in short', {
+  id: importId,
+  started_at: startedAt,
+  ended_at: endedAt,
+  result: importResult,
+  outcome: importOutcome,
+  accepted: acceptedCount,
+  rejected: rejectedCount,
+});
 export type LastImport = Static<typeof LastImport>;
 
 const rejectedLines = Type.String({
@@ -130,7 +117,11 @@ export const importOperations = {
     description:
       'Returns the imports by commands and over HTTP, the newest first. An import whose process was killed is interrupted. The history is kept for IMPORT_HISTORY_DAYS.',
     scope: 'operator:read',
-    query: { ...listParameters, tenant, result: word(importResults, 'Only imports with this result') },
+    query: {
+      ...listParameters,
+      tenant: tenantText('Its tenant'),
+      result: word(importResults, 'Only imports with this result'),
+    },
     response: { status: 200, schema: listOf(Import, 'A page of imports'), example: 'imports' },
     sample: { query: { result: 'failed' } },
   },
@@ -142,7 +133,6 @@ export const importOperations = {
     description: 'Returns one import of the history.',
     scope: 'operator:read',
     response: { status: 200, description: 'The import', schema: Import, example: 'import' },
-    errors: [404],
   },
   getImportErrors: {
     method: 'GET',
@@ -159,6 +149,5 @@ export const importOperations = {
       example: 'rejectedRows',
       mediaType: 'application/x-ndjson',
     },
-    errors: [404],
   },
 } as const satisfies Record<string, OperatorOperation>;

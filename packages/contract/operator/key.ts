@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { printable, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { closed, listOf, nullableTime, type OperatorOperation, time } from './operation.ts';
 
 const purposes = ['access', 'refresh'] as const;
 const modes = ['soon', 'now', 'compromised'] as const;
@@ -9,57 +9,51 @@ const modes = ['soon', 'now', 'compromised'] as const;
 const word = { type: 'string', maxLength: 16 } as const;
 
 /** A key of the service. */
-export const Key = Type.Object(
-  {
-    purpose: Type.Enum(purposes, {
-      ...word,
-      description: 'access: signs access tokens; refresh: protects refresh tokens',
-      examples: ['access'],
-    }),
-    kid: printable(64, 'Thumbprint of the key (RFC 7638)', 'm9vRcR2m0i3bqYwCqv0nN3x7b1cPq9AkV2Zq8tYw4Nf'),
-    alg: printable(16, 'Its algorithm', 'ES256'),
-    state: Type.String({
-      maxLength: 16,
-      pattern: printableAscii,
-      description:
-        'next: published, not yet in use; current: in use; retiring: only verifies tokens; dead: no token needs it',
-      examples: ['current'],
-    }),
-    created_at: time('When it was created'),
-    activates_at: time('When it becomes the key for new tokens'),
-    ends_at: nullableTime('When the last token made with it expires; null while it has no successor'),
-    rotation_due_at: nullableTime('Of the current key, when it is rotated automatically; null if never'),
-    encrypted: Type.Boolean({ description: 'Whether it is encrypted in the store' }),
-  },
-  { additionalProperties: false, description: 'A key of the service, without any secret' },
-);
+export const Key = closed('A key of the service, without any secret', {
+  purpose: Type.Enum(purposes, {
+    ...word,
+    description: 'access: signs access tokens; refresh: protects refresh tokens',
+    examples: ['access'],
+  }),
+  kid: printable(64, 'Thumbprint of the key (RFC 7638)', 'm9vRcR2m0i3bqYwCqv0nN3x7b1cPq9AkV2Zq8tYw4Nf'),
+  alg: printable(16, 'Its algorithm', 'ES256'),
+  state: Type.String({
+    maxLength: 16,
+    pattern: printableAscii,
+    description:
+      'next: published, not yet in use; current: in use; retiring: only verifies tokens; dead: no token needs it',
+    examples: ['current'],
+  }),
+  created_at: time('When it was created'),
+  activates_at: time('When it becomes the key for new tokens'),
+  ends_at: nullableTime('When the last token made with it expires; null while it has no successor'),
+  rotation_due_at: nullableTime('Of the current key, when it is rotated automatically; null if never'),
+  encrypted: Type.Boolean({ description: 'Whether it is encrypted in the store' }),
+});
 export type Key = Static<typeof Key>;
 
 /** The body of `rotateKeys`. */
-export const KeyRotation = Type.Object(
-  {
-    purpose: Type.Optional(
-      Type.Enum(purposes, {
-        ...word,
-        default: 'access',
-        description: 'Which key to rotate',
-        'x-rule': `one of ${purposes.join(', ')}`,
-        examples: ['access'],
-      }),
-    ),
-    mode: Type.Optional(
-      Type.Enum(modes, {
-        ...word,
-        default: 'soon',
-        description:
-          'soon: the new key is used after six minutes, so that no request fails; now: immediately; compromised: immediately, and all older keys are deleted, so their tokens are rejected',
-        'x-rule': `one of ${modes.join(', ')}`,
-        examples: ['soon'],
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'How to rotate a key' },
-);
+export const KeyRotation = closed('How to rotate a key', {
+  purpose: Type.Optional(
+    Type.Enum(purposes, {
+      ...word,
+      default: 'access',
+      description: 'Which key to rotate',
+      'x-rule': `one of ${purposes.join(', ')}`,
+      examples: ['access'],
+    }),
+  ),
+  mode: Type.Optional(
+    Type.Enum(modes, {
+      ...word,
+      default: 'soon',
+      description:
+        'soon: the new key is used after six minutes, so that no request fails; now: immediately; compromised: immediately, and all older keys are deleted, so their tokens are rejected',
+      'x-rule': `one of ${modes.join(', ')}`,
+      examples: ['soon'],
+    }),
+  ),
+});
 
 /** The operations on keys. */
 export const keyOperations = {

@@ -1,6 +1,7 @@
-import type { TObject, TSchema } from 'typebox';
+import type { TObject, TProperties, TSchema } from 'typebox';
 import type { OperatorScope } from '../oauth/grant.ts';
 import type { Operation } from '../operations.ts';
+import { plainText } from '../schema.ts';
 import { Type } from '../type.ts';
 
 /**
@@ -27,7 +28,7 @@ export interface OperatorOperation extends Operation {
     /** `application/json` if absent. */
     readonly mediaType?: 'application/x-ndjson';
   };
-  /** Statuses of its errors besides those that every operation has. */
+  /** Statuses of its errors besides those that every operation or one with a path parameter has. */
   readonly errors?: readonly number[];
   /** The body or the query string of the code samples. */
   readonly sample?: { readonly json?: object; readonly query?: Readonly<Record<string, string>> };
@@ -65,21 +66,23 @@ export const listLimitDefault = defaultLimit;
 
 /** The schema of a page of a list. */
 export const listOf = <T extends TSchema>(item: T, description: string) =>
-  Type.Object(
-    {
-      data: Type.Array(item, { maxItems: 10_000, description: 'The items' }),
-      next: Type.Union([cursor, Type.Null()], {
-        description: 'The cursor of the following page; null on the last page',
-        examples: [null],
-      }),
-    },
-    { additionalProperties: false, description },
-  );
+  closed(description, {
+    data: Type.Array(item, { maxItems: 10_000, description: 'The items' }),
+    next: Type.Union([cursor, Type.Null()], {
+      description: 'The cursor of the following page; null on the last page',
+      examples: [null],
+    }),
+  });
+
+/** The schema of an object without other members. */
+export const closed = <T extends TProperties>(description: string, members: T) =>
+  Type.Object(members, { additionalProperties: false, description });
 
 const options = {
   format: 'date-time',
   pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
   maxLength: 20,
+  'x-rule': 'a time in UTC',
   examples: ['2026-05-01T08:00:00Z'],
 };
 
@@ -106,4 +109,28 @@ export const word = <const T extends string>(
     description,
     'x-rule': `one of ${words.join(', ')}`,
     examples: [example],
+  });
+
+/** A string that people write, or `null`. */
+export const nullableText = (maxLength: number, description: string, example: string | null) =>
+  Type.Union([Type.String({ maxLength, pattern: plainText, examples: [example ?? 'text'] }), Type.Null()], {
+    description,
+    examples: [example],
+  });
+
+/** A value of another schema, or `null`. */
+export const orNull = <T extends TSchema>(schema: T, description: string) => {
+  const { 'x-rule': rule, examples } = schema as { 'x-rule'?: string; examples?: unknown[] };
+  return Type.Union([schema, Type.Null()], { description, 'x-rule': `${rule}, or null`, examples });
+};
+
+/** The name of a tenant that may exist. */
+export const tenantText = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 256,
+    pattern: plainText,
+    description,
+    'x-rule': 'the name of a tenant',
+    examples: ['acme'],
   });

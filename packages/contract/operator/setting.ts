@@ -1,27 +1,21 @@
 import type { Static } from 'typebox';
-import { plain, plainText, printable } from '../schema.ts';
+import { plain, printable } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, type OperatorOperation } from './operation.ts';
+import { closed, listOf, nullableText, type OperatorOperation } from './operation.ts';
 
 /** A setting in force. */
-export const Setting = Type.Object(
-  {
-    name: printable(64, 'Its name', 'PORT'),
-    value: Type.Union([Type.String({ maxLength: 8_192, pattern: plainText, examples: ['8080'] }), Type.Null()], {
-      description: 'Its value; null for a secret',
-      examples: ['8080'],
-    }),
-    is_set: Type.Boolean({ description: 'Whether it has a value, which for a secret is not shown' }),
-    origin: Type.Enum(['environment', 'file', 'default'], {
-      type: 'string',
-      maxLength: 11,
-      description: 'Where the value comes from',
-      examples: ['default'],
-    }),
-    description: plain(1_024, 'What it means', 'Port to listen on'),
-  },
-  { additionalProperties: false, description: 'A setting in force' },
-);
+export const Setting = closed('A setting in force', {
+  name: printable(64, 'Its name', 'PORT'),
+  value: nullableText(8_192, 'Its value; null for a secret', '8080'),
+  is_set: Type.Boolean({ description: 'Whether it has a value, which for a secret is not shown' }),
+  origin: Type.Enum(['environment', 'file', 'default'], {
+    type: 'string',
+    maxLength: 11,
+    description: 'Where the value comes from',
+    examples: ['default'],
+  }),
+  description: plain(1_024, 'What it means', 'Port to listen on'),
+});
 export type Setting = Static<typeof Setting>;
 
 /** The operation on settings. */

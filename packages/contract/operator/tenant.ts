@@ -5,7 +5,7 @@ import { plain, wholeNumber } from '../schema.ts';
 import { Iccid, SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
 import { LastImport } from './import.ts';
-import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { closed, listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
 
 /** The name of a new tenant. */
 export const tenantName = Type.String({
@@ -20,58 +20,47 @@ export const tenantName = Type.String({
 const tenant = plain(256, 'Its name', 'acme');
 
 /** What a tenant is charged of its storage budget. */
-export const TenantStorage = Type.Object(
-  {
-    total: wholeNumber('Bytes charged for its records, their history and the tombstones of removed ones', 2_532_850),
-    budget: Type.Union([wholeNumber('', 17_179_869_184), Type.Null()], {
-      description: 'The storage budget in bytes (TENANT_STORAGE_MAX_MIB); null if there is none',
-    }),
-  },
-  { additionalProperties: false, description: 'Bytes that a tenant is charged, and its storage budget' },
-);
+export const TenantStorage = closed('Bytes that a tenant is charged, and its storage budget', {
+  total: wholeNumber('Bytes charged for its records, their history and the tombstones of removed ones', 2_532_850),
+  budget: Type.Union([wholeNumber('', 17_179_869_184), Type.Null()], {
+    description: 'The storage budget in bytes (TENANT_STORAGE_MAX_MIB); null if there is none',
+  }),
+});
 export type TenantStorage = Static<typeof TenantStorage>;
 
 /** A tenant of the operator. */
-export const Tenant = Type.Object(
-  {
-    tenant,
-    created_at: time('When it was created'),
-    records: wholeNumber('Number of its records', 2000),
-    revision: wholeNumber('Grows with each change of its records', 7),
-    deleting_since: nullableTime('When its deletion began; null unless it is being deleted'),
-    last_import: Type.Union([LastImport, Type.Null()], {
-      description: 'Its newest import, not counting dry runs; null if the history has none',
-    }),
-    last_good_import_at: nullableTime('When an import last ended without a rejected row; null if none has'),
-    columns: nullableMapping('The mapping of columns that is saved for its imports; null if none is'),
-    storage: TenantStorage,
-  },
-  { additionalProperties: false, description: 'A tenant: a customer whose subscriptions are reported' },
-);
+export const Tenant = closed('A tenant: a customer whose subscriptions are reported', {
+  tenant,
+  created_at: time('When it was created'),
+  records: wholeNumber('Number of its records', 2000),
+  revision: wholeNumber('Grows with each change of its records', 7),
+  deleting_since: nullableTime('When its deletion began; null unless it is being deleted'),
+  last_import: Type.Union([LastImport, Type.Null()], {
+    description: 'Its newest import, not counting dry runs; null if the history has none',
+  }),
+  last_good_import_at: nullableTime('When an import last ended without a rejected row; null if none has'),
+  columns: nullableMapping('The mapping of columns that is saved for its imports; null if none is'),
+  storage: TenantStorage,
+});
 export type Tenant = Static<typeof Tenant>;
 
 /** The result of the deletion of a tenant. */
-export const DeletedTenant = Type.Object(
-  {
-    tenant,
-    deleted: Type.Boolean({ description: 'Always true' }),
-    clients: wholeNumber('Number of clients that were deleted', 2),
-    rows: wholeNumber('Number of rows that were deleted: records, counts and tombstones', 2100),
-  },
-  { additionalProperties: false, description: 'A tenant that was deleted' },
-);
+export const DeletedTenant = closed('A tenant that was deleted', {
+  tenant,
+  deleted: Type.Boolean({ description: 'Always true' }),
+  clients: wholeNumber('Number of clients that were deleted', 2),
+  rows: wholeNumber('Number of rows that were deleted: records, counts and tombstones', 2100),
+});
 
 /** Maximum number of ids in one erasure. */
 export const erasureIdsMax = 2_000;
 
 /** The body of `createTenant`. */
-export const NewTenant = Type.Object(
-  { tenant: Type.Optional(tenantName) },
-  { additionalProperties: false, description: 'A tenant to create' },
-);
+export const NewTenant = closed('A tenant to create', { tenant: Type.Optional(tenantName) });
 
 /** The body of `eraseSubscriptions`. */
-export const Erasure = Type.Object(
+export const Erasure = closed(
+  'The records to erase: those with these ids, or all of one subscriber (email) or one SIM (iccid)',
   {
     ids: Type.Optional(
       Type.Array(SubscriptionId, {
@@ -85,28 +74,18 @@ export const Erasure = Type.Object(
     email: Type.Optional(Email),
     iccid: Type.Optional(Iccid),
   },
-  {
-    additionalProperties: false,
-    description: 'The records to erase: those with these ids, or all of one subscriber (email) or one SIM (iccid)',
-  },
 );
 
 /** The body of `saveColumns`. */
-export const SavedColumns = Type.Object(
-  { columns: mappingJson },
-  { additionalProperties: false, description: 'A mapping of columns to save' },
-);
+export const SavedColumns = closed('A mapping of columns to save', { columns: mappingJson });
 
 /** The result of an erasure. */
-export const ErasureSummary = Type.Object(
-  {
-    tenant,
-    asked: wholeNumber('Distinct ids in the request, or records of the subscriber or SIM', 2),
-    deleted: wholeNumber('Records that were erased', 1),
-    missing: wholeNumber('Ids without a record', 1),
-  },
-  { additionalProperties: false, description: 'What an erasure did' },
-);
+export const ErasureSummary = closed('What an erasure did', {
+  tenant,
+  asked: wholeNumber('Distinct ids in the request, or records of the subscriber or SIM', 2),
+  deleted: wholeNumber('Records that were erased', 1),
+  missing: wholeNumber('Ids without a record', 1),
+});
 
 /** The operations on tenants. */
 export const tenantOperations = {
@@ -141,7 +120,6 @@ export const tenantOperations = {
     description: 'Returns one tenant, also while it is being deleted.',
     scope: 'operator:read',
     response: { status: 200, description: 'The tenant', schema: Tenant, example: 'tenant' },
-    errors: [404],
   },
   saveColumns: {
     method: 'PUT',
@@ -153,7 +131,7 @@ export const tenantOperations = {
     scope: 'subscription:write',
     body: SavedColumns,
     response: { status: 200, description: 'The tenant', schema: Tenant, example: 'tenant' },
-    errors: [404, 409],
+    errors: [409],
     sample: { json: { columns: '{"columns":{"iccid":"SIM"}}' } },
   },
   deleteTenant: {
@@ -165,7 +143,6 @@ export const tenantOperations = {
       'Permanently deletes a tenant: first its clients, whose tokens are rejected from then on, then its records. The response is sent when all is deleted, which takes minutes for millions of records. A deletion continues if the caller disconnects. If the service stops, send the request again: it continues where it was; 404 means that the tenant is deleted. While an import into the tenant or another deletion of it runs, the response is 503.',
     scope: 'operator:write',
     response: { status: 200, description: 'The tenant was deleted', schema: DeletedTenant, example: 'deletedTenant' },
-    errors: [404],
   },
   eraseSubscriptions: {
     method: 'POST',
@@ -178,7 +155,7 @@ export const tenantOperations = {
     body: Erasure,
     bodyBytesMax: 1_048_576,
     response: { status: 200, description: 'What was erased', schema: ErasureSummary, example: 'erasure' },
-    errors: [404, 409],
+    errors: [409],
     sample: { json: { ids: ['c3Vic2NyaXB0aW9uLTAwMDE='] } },
   },
 } as const satisfies Record<string, OperatorOperation>;

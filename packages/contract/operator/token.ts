@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { operatorScopes } from '../oauth/grant.ts';
 import { plainText, printable, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { closed, listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
 
 /** The name of an operator's token. */
 export const operatorName = Type.String({
@@ -56,36 +56,27 @@ const members = {
 };
 
 /** A token of an operator, without its secret. */
-export const Operator = Type.Object(members, {
-  additionalProperties: false,
-  description: 'A token of an operator',
-});
+export const Operator = closed('A token of an operator', members);
 export type Operator = Static<typeof Operator>;
 
 /** A new token of an operator. */
-export const CreatedOperator = Type.Object(
-  {
-    ...members,
-    token: printable(
-      128,
-      'The token. It is shown only once; the service stores its hash',
-      'sro_Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCB0b2s',
-    ),
-  },
-  { additionalProperties: false, description: 'A new token of an operator' },
-);
+export const CreatedOperator = closed('A new token of an operator', {
+  ...members,
+  token: printable(
+    128,
+    'The token. It is shown only once; the service stores its hash',
+    'sro_Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCB0b2s',
+  ),
+});
 export type CreatedOperator = Static<typeof CreatedOperator>;
 
 /** The body of `createOperator`. */
-export const NewOperator = Type.Object(
-  {
-    name: operatorName,
-    scopes,
-    expires_days: Type.Optional(operatorDays),
-    current_token: Type.Optional(currentToken),
-  },
-  { additionalProperties: false, description: 'A token to create' },
-);
+export const NewOperator = closed('A token to create', {
+  name: operatorName,
+  scopes,
+  expires_days: Type.Optional(operatorDays),
+  current_token: Type.Optional(currentToken),
+});
 
 const tokenPattern = /^sro_[A-Za-z0-9_-]{43}$/;
 
@@ -129,6 +120,5 @@ export const operatorTokenOperations = {
     description: "Revokes an operator's token; it is rejected from the next request on.",
     scope: 'operator:write',
     response: { status: 200, description: 'The token was revoked', schema: Operator, example: 'revokedOperator' },
-    errors: [404],
   },
 } as const satisfies Record<string, OperatorOperation>;
