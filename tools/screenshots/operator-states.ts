@@ -58,18 +58,6 @@ export const operatorStates: readonly Picture[] = [
       await page.getByLabel('I have stored it').waitFor();
     },
   },
-  { name: 'filters', console: 'operator', path: '/console/audit', prepare: openFilters },
-  ...['Action', 'Time', 'Tenant'].map(
-    (filter): Picture => ({
-      name: `filter-${filter.toLowerCase()}`,
-      console: 'operator',
-      path: '/console/audit?outcome=ok',
-      prepare: async (page) => {
-        await openFilters(page);
-        await page.getByRole('option', { name: filter, exact: true }).click();
-      },
-    }),
-  ),
   {
     name: 'audit-entry',
     console: 'operator',
@@ -99,10 +87,6 @@ export const operatorStates: readonly Picture[] = [
     prepare: (page) => page.getByRole('button', { name: 'Create token' }).click(),
   },
 ];
-
-async function openFilters(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Filter', exact: true }).click();
-}
 
 /** Reloads the page with a response of the service that has other members. */
 async function changeResponse(page: Page, url: string, change: (body: object) => object): Promise<void> {

@@ -42,23 +42,11 @@ export const strings = {
   missingScope: (scope: string) => `Your token needs the scope ${scope}`,
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   filters: {
-    addHint: 'Filter by',
-    noValue: 'Nothing matches',
-    type: 'Type a value',
-    firstTenants: (count: number) =>
-      `Only the first ${countOf(count, 'tenant is', 'tenants are')} offered: type the whole name of another one.`,
-    firstClients: (count: number) =>
-      `Only the first ${countOf(count, 'client is', 'clients are')} offered: type the whole id of another one.`,
-    period: {
-      label: 'Time',
-      hour: 'Last hour',
-      day: 'Last 24 hours',
-      week: 'Last 7 days',
-      from: 'From, UTC',
-      to: 'Before, UTC',
-      between: (from: string | undefined, to: string | undefined) =>
-        [from && `from ${from}`, to && `before ${to}`].filter(Boolean).join(' ').concat(' UTC'),
-    },
+    title: 'Filters',
+    any: 'All',
+    clear: 'Clear all',
+    from: 'From, UTC',
+    to: 'Before, UTC',
   },
   csv: {
     button: 'CSV',

@@ -53,17 +53,11 @@ describe.skipIf(!hasChromium)('a list that is longer than what is read or shown'
       expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(['b0999']);
     });
 
-    test('a filter that offers the first 200 tenants says so, and accepts another one', async () => {
+    test('a filter that suggests the first 200 tenants accepts another one', async () => {
       await page.goto(`${management}clients`);
-      await page.getByRole('button', { name: 'Filter', exact: true }).click();
-      const note = page.getByText('Only the first 200 tenants are offered: type the whole name of another one.');
-      await page.getByPlaceholder('Filter by').fill('b099');
-      await note.waitFor();
-      await page.getByPlaceholder('Filter by').fill('');
-      await page.getByRole('option', { name: 'Tenant' }).click();
-      await note.waitFor();
-      await page.getByPlaceholder('Tenant').fill('b0999');
-      await page.getByRole('option', { name: 'b0999' }).click();
+      await expect.poll(() => page.locator('datalist option').count()).toBe(200);
+      await page.getByLabel('Tenant').fill('b0999');
+      await page.getByLabel('Tenant').press('Enter');
       await page.getByRole('heading', { name: 'No client matches these filters' }).waitFor();
     });
 

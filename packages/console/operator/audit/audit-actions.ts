@@ -1,15 +1,10 @@
 import type { AuditEntry } from '../../../contract/operator/audit.ts';
-import type { FilterOption } from '../parts/list-filter.tsx';
 import { strings } from '../strings.ts';
 
-const { actions, actionGroups, actionsOf } = strings.audit;
+const { actions, actionsOf } = strings.audit;
 
-/** The actions of the audit log in words, by what they concern. */
-export const actionOptions: readonly FilterOption[] = Object.entries(actionGroups).flatMap(([group, kinds]) =>
-  Object.entries(actions)
-    .filter(([action]) => kinds.some((kind) => action.startsWith(`${kind}.`)))
-    .map(([value, label]) => ({ value, label, group, detail: value })),
-);
+/** The actions of the audit log in words. */
+export const actionOptions = Object.entries(actions).map(([value, label]) => ({ value, label }));
 
 /** The action of an entry in words, as its actor did it. */
 export function actionWord({ action, actor, outcome }: Pick<AuditEntry, 'action' | 'actor' | 'outcome'>): string {

@@ -2,10 +2,9 @@ import type { AuditEntry } from '../../../contract/operator/audit.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ScrollText } from '../../ui/icons.ts';
 import type { Column } from '../parts/data-table.tsx';
+import { clientFilter, tenantFilter, useClients } from '../parts/filter-fields.tsx';
 import { formatSecond } from '../parts/format-time.ts';
-import { clientFilter, tenantFilter, useClientNames, valueFilter } from '../parts/list-filter.tsx';
 import { ListPage } from '../parts/list-page.tsx';
-import { periodFilter } from '../parts/period-filter.tsx';
 import { StateLabel } from '../parts/state-label.tsx';
 import { strings } from '../strings.ts';
 import { actionOptions, actionWord } from './audit-actions.ts';
@@ -62,17 +61,19 @@ const columnsWith = (nameOf: (clientId: string) => string | undefined): readonly
 const outcomeOptions = outcomes.map((value) => ({ value, label: texts.outcomes[value] }));
 
 const filters = [
-  valueFilter({ name: 'action', label: texts.action, options: actionOptions }),
-  periodFilter,
+  { name: 'action', label: texts.action, options: actionOptions },
+  { name: 'outcome', label: texts.outcome, options: outcomeOptions },
   tenantFilter,
   clientFilter,
-  valueFilter({ name: 'actor', label: texts.actor, isOpen: true }),
-  valueFilter({ name: 'outcome', label: texts.outcome, options: outcomeOptions }),
+  { name: 'actor', label: texts.actor },
+  { name: 'since', label: strings.filters.from, isTime: true },
+  { name: 'until', label: strings.filters.to, isTime: true },
 ];
 
 /** Who did what, the newest first, with the filters of the address. */
 export function AuditPage() {
-  const { names, firstOnly } = useClientNames();
+  const { items: clients = [], hasMore } = useClients();
+  const names = new Map(clients.map(({ client_id: id, name }) => [id, name ?? undefined]));
   return (
     <ListPage
       operation="listAuditEntries"
@@ -83,7 +84,7 @@ export function AuditPage() {
       keyOf={({ id }) => String(id)}
       empty={{ icon: ScrollText, ...texts }}
     >
-      {firstOnly !== undefined && <p class="soft">{texts.named(firstOnly)}</p>}
+      {hasMore === true && <p class="soft">{texts.named(clients.length)}</p>}
     </ListPage>
   );
 }

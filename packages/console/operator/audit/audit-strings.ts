@@ -41,15 +41,6 @@ export const auditStrings = {
     'console.sign-in': { operator: 'Operator signed in', client: 'Client signed in' },
     'console.sign-out': { operator: 'Operator signed out', client: 'Client signed out' },
   },
-  /** The headings of actions, with the words that their names begin with. */
-  actionGroups: {
-    Clients: ['client'],
-    Tenants: ['tenant'],
-    Records: ['records', 'subscription'],
-    'Keys and operators': ['keys', 'operator'],
-    Store: ['store', 'doctor'],
-    'Sign-in and tokens': ['console', 'token'],
-  },
   client: 'Client id',
   outcome: 'Outcome',
   outcomes: { ok: 'OK', refused: 'Refused', failed: 'Failed', started: 'Started' },

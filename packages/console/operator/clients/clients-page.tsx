@@ -1,7 +1,7 @@
 import { KeyRound, Plus } from '../../ui/icons.ts';
 import { currentLocation } from '../../ui/location.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
-import { tenantFilter, valueFilter } from '../parts/list-filter.tsx';
+import { tenantFilter } from '../parts/filter-fields.tsx';
 import { ListPage } from '../parts/list-page.tsx';
 import { itemOf } from '../parts/paths.ts';
 import { strings } from '../strings.ts';
@@ -11,7 +11,7 @@ import { CreateClient } from './create-client.tsx';
 
 const { clients: texts } = strings;
 
-const filters = [tenantFilter, valueFilter({ name: 'search', label: texts.search, isOpen: true })];
+const filters = [tenantFilter, { name: 'search', label: texts.search }];
 
 /** All clients, or the one of the address. */
 export function ClientsPage() {

@@ -1,7 +1,7 @@
 import { importResults } from '../../../contract/operator/import.ts';
 import { Upload } from '../../ui/icons.ts';
 import { currentLocation } from '../../ui/location.tsx';
-import { tenantFilter, valueFilter } from '../parts/list-filter.tsx';
+import { tenantFilter } from '../parts/filter-fields.tsx';
 import { ListPage } from '../parts/list-page.tsx';
 import { itemOf } from '../parts/paths.ts';
 import { strings } from '../strings.ts';
@@ -13,7 +13,7 @@ const { imports: texts } = strings;
 
 const resultOptions = importResults.map((value) => ({ value, label: texts.outcomes[value] }));
 
-const filters = [tenantFilter, valueFilter({ name: 'result', label: texts.result, options: resultOptions })];
+const filters = [tenantFilter, { name: 'result', label: texts.result, options: resultOptions }];
 
 /** The history of imports, or the import of the address. */
 export function ImportsPage() {

@@ -3,8 +3,7 @@ import type { IconNode } from '../../ui/icons.ts';
 import { currentLocation } from '../../ui/location.tsx';
 import type { Column } from './data-table.tsx';
 import { DownloadCsv } from './download-csv.tsx';
-import { ListFilterBar } from './filter-bar.tsx';
-import { type ListFilter, queryOf } from './list-filter.tsx';
+import { FilterFields, type ListFilter } from './filter-fields.tsx';
 import { ListView } from './list-view.tsx';
 import { type Item, type ListId, useList } from './use-list.ts';
 
@@ -31,16 +30,17 @@ interface ListPageProps<Id extends ListId> {
 /** A page with a list, which the address filters. */
 export function ListPage<Id extends ListId>(props: ListPageProps<Id>) {
   const { operation, title, file, filters, columns, keyOf, everyMs, empty, actions, children } = props;
-  const query = queryOf(filters, currentLocation.value.query);
+  const { query: given } = currentLocation.value;
+  const query = Object.fromEntries(filters.map(({ name }) => [name, given.get(name) ?? undefined]));
   const list = useList(operation, query, everyMs === undefined ? {} : { everyMs });
   const isFiltered = Object.values(query).some((value) => value !== undefined);
   const { icon, none, noneHint, noneFound } = empty;
   return (
     <>
-      <ListFilterBar filters={filters}>
+      <FilterFields filters={filters}>
         <DownloadCsv id={operation} query={query} name={file} />
         {actions?.(list.reload)}
-      </ListFilterBar>
+      </FilterFields>
       {children}
       <ListView
         label={title}
