@@ -10,7 +10,7 @@ import { strings } from './strings.ts';
 const pages: readonly Page[] = [
   {
     path: '/console/',
-    label: strings.health.title,
+    label: 'Health',
     icon: Activity,
     load: async () => (await import('./health/health-page.tsx')).HealthPage,
   },

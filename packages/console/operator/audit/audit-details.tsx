@@ -8,22 +8,22 @@ const { audit: texts } = strings;
 
 /** All members of an entry that the table leaves out. */
 export const AuditDetails = ({ entry }: { entry: AuditEntry }) => (
-  <Popover label={texts.show} name={texts.showOf(entry.id)} variant="quiet">
+  <Popover label="Show" name={texts.showOf(entry.id)} variant="quiet">
     {() => (
       <div class="audit-details">
         <DefinitionList
           values={{
-            [texts.id]: entry.id,
+            Entry: entry.id,
             [texts.action]: <code>{entry.action}</code>,
-            [texts.actorId]: entry.actor.id ?? strings.noValue,
-            [texts.address]: entry.address ?? strings.noValue,
-            [texts.correlationId]:
+            'Actor id': entry.actor.id ?? strings.noValue,
+            Address: entry.address ?? strings.noValue,
+            'Correlation id':
               entry.correlation_id === null ? (
                 strings.noValue
               ) : (
                 <>
                   <code>{entry.correlation_id}</code>
-                  <CopyButton text={entry.correlation_id} what={texts.correlationId.toLowerCase()} />
+                  <CopyButton text={entry.correlation_id} what="correlation id" />
                 </>
               ),
             ...Object.fromEntries(

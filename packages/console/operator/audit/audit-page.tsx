@@ -18,7 +18,7 @@ const isOutcome = (outcome: string): outcome is (typeof outcomes)[number] => Obj
 
 /** The columns; `nameOf` returns the name of a client, if it is known. */
 const columnsWith = (nameOf: (clientId: string) => string | undefined): readonly Column<AuditEntry>[] => [
-  { label: texts.recorded, cell: ({ recorded_at: at }) => <DateTime value={at} text={formatSecond(at)} /> },
+  { label: 'Time', cell: ({ recorded_at: at }) => <DateTime value={at} text={formatSecond(at)} /> },
   {
     label: texts.actor,
     cell: ({ actor: { kind, id, name } }) => (
@@ -55,7 +55,7 @@ const columnsWith = (nameOf: (clientId: string) => string | undefined): readonly
       </>
     ),
   },
-  { label: texts.details, cell: (entry) => <AuditDetails entry={entry} /> },
+  { label: 'Details', cell: (entry) => <AuditDetails entry={entry} /> },
 ];
 
 const outcomeOptions = outcomes.map((value) => ({ value, label: texts.outcomes[value] }));
@@ -66,8 +66,8 @@ const filters = [
   tenantFilter,
   clientFilter,
   { name: 'actor', label: texts.actor },
-  { name: 'since', label: strings.filters.from, isTime: true },
-  { name: 'until', label: strings.filters.to, isTime: true },
+  { name: 'since', label: 'From, UTC', isTime: true },
+  { name: 'until', label: 'Before, UTC', isTime: true },
 ];
 
 /** Who did what, the newest first, with the filters of the address. */

@@ -3,7 +3,6 @@ import { countOf } from '../../ui/format-count.ts';
 /** The texts of the page Audit log. */
 export const auditStrings = {
   title: 'Audit log',
-  recorded: 'Time',
   actor: 'Who',
   action: 'Action',
   /** What each action is, as in docs/operators/audit.md. */
@@ -41,16 +40,9 @@ export const auditStrings = {
     'console.sign-in': { operator: 'Operator signed in', client: 'Client signed in' },
     'console.sign-out': { operator: 'Operator signed out', client: 'Client signed out' },
   },
-  client: 'Client id',
   outcome: 'Outcome',
   outcomes: { ok: 'OK', refused: 'Refused', failed: 'Failed', started: 'Started' },
-  details: 'Details',
-  show: 'Show',
   showOf: (id: number) => `Show entry ${id}`,
-  id: 'Entry',
-  actorId: 'Actor id',
-  address: 'Address',
-  correlationId: 'Correlation id',
   named: (count: number) =>
     `The names of the first ${countOf(count, 'client', 'clients')} are shown; others have only an id.`,
   noneFound: 'No entry matches these filters',

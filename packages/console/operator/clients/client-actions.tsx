@@ -34,7 +34,7 @@ export function ClientActions({ client, onChanged }: ClientActionsProps) {
             icon={KeyRound}
             dialog={(close) => <RotateSecret client={client} onRotated={onChanged} onClose={close} />}
           >
-            {texts.rotate}
+            Rotate secret
           </DialogButton>
         )}
         <DialogButton
@@ -42,7 +42,7 @@ export function ClientActions({ client, onChanged }: ClientActionsProps) {
           icon={Pencil}
           dialog={(close) => <EditClient client={client} onSaved={onChanged} onClose={close} />}
         >
-          {texts.edit}
+          Edit
         </DialogButton>
         <ActionButton
           permission={toggleId}
@@ -50,7 +50,7 @@ export function ClientActions({ client, onChanged }: ClientActionsProps) {
           busy={toggle.isBusy}
           onClick={() => void toggle.run()}
         >
-          {client.disabled_at === null ? texts.disable : texts.enable}
+          {client.disabled_at === null ? 'Disable' : 'Enable'}
         </ActionButton>
       </div>
       {toggle.error !== undefined && <ErrorNote error={toggle.error} />}
@@ -69,8 +69,8 @@ const EditClient = ({ client, onSaved, onClose }: EditClientProps) => (
   <OperationDialog
     operation="updateClient"
     params={{ client_id: client.client_id }}
-    title={texts.editTitle}
-    submit={texts.save}
+    title="Edit client"
+    submit="Save"
     initial={{
       name: client.name ?? '',
       grants: client.grants,
@@ -82,7 +82,7 @@ const EditClient = ({ client, onSaved, onClose }: EditClientProps) => (
       name: nameField,
       ...(!client.external && scopeFields),
       refresh_token_use: { label: texts.refreshTokenUse, words: texts.refreshTokenUses },
-      rate_limit_per_minute: { label: texts.quota, hint: texts.quotaHint },
+      rate_limit_per_minute: { label: texts.quota, hint: '0 for no limit, empty for the setting of the service' },
     }}
     onDone={() => {
       onSaved();

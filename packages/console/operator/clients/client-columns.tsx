@@ -11,9 +11,9 @@ const { clients: texts } = strings;
 /** Whether a client may get tokens, as a dot and a word. */
 export const ClientState = ({ client }: { client: Pick<Client, 'disabled_at'> }) =>
   client.disabled_at === null ? (
-    <StateLabel tone="active">{texts.enabled}</StateLabel>
+    <StateLabel tone="active">Enabled</StateLabel>
   ) : (
-    <StateLabel tone="expired">{texts.disabled}</StateLabel>
+    <StateLabel tone="expired">Disabled</StateLabel>
   );
 
 /** A client by its name, with a link to it; its id follows, if it has a name. */
@@ -26,7 +26,7 @@ export const ClientName = ({ client: { client_id: id, name } }: { client: Pick<C
 
 /** The columns of a list of clients. */
 export const clientColumns: readonly Column<Client>[] = [
-  { label: texts.client, cell: (client) => <ClientName client={client} /> },
+  { label: 'Client', cell: (client) => <ClientName client={client} /> },
   { label: strings.tenant, cell: ({ tenant }) => <Link href={tenantPath(tenant)}>{tenant}</Link> },
   { label: texts.state, cell: (client) => <ClientState client={client} /> },
   {

@@ -2,7 +2,7 @@ import { strings } from '../strings.ts';
 
 const { clients: texts } = strings;
 
-export const nameField = { label: texts.name, hint: texts.nameHint };
+export const nameField = { label: 'Name', hint: 'What people call it, such as Finance, Acme' };
 
 /** What a client of this service may do; an external one has only a name. */
 export const scopeFields = {

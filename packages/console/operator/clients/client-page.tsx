@@ -40,7 +40,7 @@ export const ClientPage = ({ id }: { id: string }) => (
 );
 
 const ClientProperties = ({ client }: { client: ClientDetails }) => (
-  <Card title={texts.properties}>
+  <Card title="Properties">
     <DefinitionList
       values={{
         [texts.id]: <code>{client.client_id}</code>,
@@ -52,22 +52,21 @@ const ClientProperties = ({ client }: { client: ClientDetails }) => (
         [texts.quota]: texts.quotaOf(client.rate_limit_per_minute),
         [strings.created]: <DateTime value={client.created_at} />,
         [strings.lastUsed]: <DateTime value={client.last_used_at} />,
-        [texts.tokensRevoked]: <DateTime value={client.tokens_revoked_at} />,
+        'Tokens revoked': <DateTime value={client.tokens_revoked_at} />,
       }}
     />
   </Card>
 );
 
 const ClientSecrets = ({ client: { secrets } }: { client: ClientDetails }) => (
-  <Card title={texts.secrets}>
-    {secrets.length === 0 && <p class="soft">{texts.noSecrets}</p>}
+  <Card title="Secrets">
+    {secrets.length === 0 && <p class="soft">This client has no secret.</p>}
     <DefinitionList
       values={Object.fromEntries(
         secrets.map(({ created_at: createdAt, expires_at: expiresAt }, index) => [
           texts.secretNumber(index, secrets.length),
           <>
-            {texts.secretCreated} <DateTime value={createdAt} />,{' '}
-            {expiresAt === null ? texts.neverExpires : texts.expires}{' '}
+            created <DateTime value={createdAt} />, {expiresAt === null ? 'never expires' : 'expires'}{' '}
             {expiresAt !== null && <DateTime value={expiresAt} />}
           </>,
         ]),
@@ -80,7 +79,7 @@ const ClientSecrets = ({ client: { secrets } }: { client: ClientDetails }) => (
 const DeleteClient = ({ client: { client_id: id, tenant } }: { client: ClientDetails }) => (
   <Destruction
     permission="deleteClient"
-    title={texts.deletion.title}
+    title="Delete client"
     text={texts.deletion.effect}
     dialog={(close) => (
       <OperationDialog

@@ -16,7 +16,7 @@ export const ClientSecret = ({ title, credentials, onClose }: ClientSecretProps)
   <SecretDialog
     title={title}
     owner={[texts.id, credentials.client_id]}
-    what={texts.secret}
+    what="Client secret"
     secret={credentials.client_secret}
     onClose={onClose}
   >

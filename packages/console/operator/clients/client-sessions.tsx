@@ -33,7 +33,7 @@ export function ClientSessions({ client: { client_id }, onChanged }: ClientSessi
           icon={Ban}
           dialog={(close) => <Revoke clientId={client_id} onRevoked={onRevoked} onClose={close} />}
         >
-          {texts.revokeAll}
+          Revoke tokens
         </DialogButton>
       }
     >
@@ -52,7 +52,7 @@ export function ClientSessions({ client: { client_id }, onChanged }: ClientSessi
                   <Revoke clientId={client_id} session={session} onRevoked={onRevoked} onClose={close} />
                 )}
               >
-                {texts.revoke}
+                Revoke
               </DialogButton>
             ),
           },
@@ -65,11 +65,11 @@ export function ClientSessions({ client: { client_id }, onChanged }: ClientSessi
 }
 
 const columns: readonly Column<ClientSession>[] = [
-  { label: texts.id, isWide: true, cell: ({ session }) => <code>{session}</code> },
-  { label: texts.started, cell: ({ started_at: at }) => <DateTime value={at} /> },
+  { label: 'Session', isWide: true, cell: ({ session }) => <code>{session}</code> },
+  { label: 'Started', cell: ({ started_at: at }) => <DateTime value={at} /> },
   { label: strings.lastUsed, cell: ({ last_used_at: at }) => <DateTime value={at} /> },
-  { label: texts.refreshes, isNumber: true, cell: ({ refreshes }) => formatCount(refreshes) },
-  { label: texts.ends, cell: ({ ends_at: at }) => <DateTime value={at} /> },
+  { label: 'Refreshes', isNumber: true, cell: ({ refreshes }) => formatCount(refreshes) },
+  { label: 'Ends', cell: ({ ends_at: at }) => <DateTime value={at} /> },
 ];
 
 interface RevokeProps {
@@ -85,14 +85,18 @@ const Revoke = ({ clientId, session, onRevoked, onClose }: RevokeProps) => (
     operation="revokeClientTokens"
     params={{ client_id: clientId }}
     fixed={session === undefined ? {} : { session }}
-    title={session === undefined ? texts.revokeAllQuestion : texts.revokeOneQuestion}
-    submit={texts.confirm}
+    title={session === undefined ? 'Revoke all tokens?' : 'Revoke the tokens of this session?'}
+    submit="Revoke tokens"
     onDone={() => {
       onClose();
       onRevoked();
     }}
     onClose={onClose}
   >
-    <p>{session === undefined ? texts.revokeAllEffect : texts.revokeOneEffect}</p>
+    <p>
+      {session === undefined
+        ? 'All current tokens of the client are rejected. Its secret stays valid, so it can request new ones.'
+        : 'The tokens of this session are rejected. The client can request new ones with its secret.'}
+    </p>
   </OperationDialog>
 );

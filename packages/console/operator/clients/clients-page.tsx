@@ -11,7 +11,7 @@ import { CreateClient } from './create-client.tsx';
 
 const { clients: texts } = strings;
 
-const filters = [tenantFilter, { name: 'search', label: texts.search }];
+const filters = [tenantFilter, { name: 'search', label: 'Client id or name' }];
 
 /** All clients, or the one of the address. */
 export function ClientsPage() {

@@ -17,7 +17,7 @@ interface CreateClientProps {
 /** Asks for the properties of a new client, then shows its secret once. */
 export function CreateClient({ tenant, onCreated, onClose }: CreateClientProps) {
   const [created, setCreated] = useState<Credentials>();
-  if (created !== undefined) return <ClientSecret title={texts.createdTitle} credentials={created} onClose={onClose} />;
+  if (created !== undefined) return <ClientSecret title="Client created" credentials={created} onClose={onClose} />;
   return (
     <OperationDialog
       operation="createClient"
@@ -30,10 +30,10 @@ export function CreateClient({ tenant, onCreated, onClose }: CreateClientProps) 
         name: nameField,
         client_id:
           external === true
-            ? { label: texts.id, hint: texts.externalIdHint, isRequired: true }
-            : { label: texts.id, hint: texts.idHint },
+            ? { label: texts.id, hint: 'The id that the identity provider uses', isRequired: true }
+            : { label: texts.id, hint: 'Generated if empty' },
         ...(external !== true && scopeFields),
-        external: { label: texts.externalLabel },
+        external: { label: 'An external identity provider issues its tokens' },
       })}
       onDone={({ client_secret, client_id }, { tenant: owner }) => {
         onCreated();

@@ -23,20 +23,20 @@ export function HandOver({ credentials }: { credentials: Credentials }) {
     <div class="stack">
       <div class="actions">
         <Button icon={Copy} onClick={() => void copyBoth()}>
-          {texts.copyBoth}
+          Copy both
         </Button>
         <Button icon={Download} onClick={() => saveFile(`${id}.env`, 'text/plain', environmentFile(url, credentials))}>
-          {texts.environment}
+          .env file
         </Button>
         <Button
           icon={Download}
           onClick={() => saveFile(`${id}.json`, 'application/json', credentialsFile(url, credentials))}
         >
-          {texts.json}
+          JSON file
         </Button>
       </div>
-      <Line label={texts.terminal} text={loginCommand(url, id)} />
-      <Line label={texts.console} text={`${url}/console`} />
+      <Line label="In a terminal" text={loginCommand(url, id)} />
+      <Line label="Console" text={`${url}/console`} />
     </div>
   );
 }

@@ -55,7 +55,7 @@ export function DoctorCard({ lastCheckAt, progress, onChecking, onRun }: DoctorC
           busy={isBusy || progress !== null}
           onClick={() => void run()}
         >
-          {isBusy || progress !== null ? texts.running : texts.run}
+          {isBusy || progress !== null ? texts.running : 'Check now'}
         </ActionButton>
       }
     >
@@ -68,7 +68,7 @@ export function DoctorCard({ lastCheckAt, progress, onChecking, onRun }: DoctorC
             <Skeleton height="3em" />
           </Loading>
         )}
-        {value === 'never' && <p class="soft">{texts.never}</p>}
+        {value === 'never' && <p class="soft">The store was never checked.</p>}
         {value !== undefined && value !== 'never' && <Result result={value} />}
       </div>
     </Card>
@@ -102,15 +102,13 @@ const Result = ({ result }: { result: DoctorResult }) => (
       <DataTable
         label={texts.title}
         columns={[
-          { label: texts.check, cell: ({ check }) => check },
+          { label: 'Check', cell: ({ check }) => check },
           { label: strings.tenant, cell: ({ tenant }) => tenant ?? strings.noValue },
           {
-            label: texts.result,
-            cell: ({ ok }) => (
-              <StateLabel tone={ok ? 'active' : 'danger'}>{ok ? texts.passed : texts.failed}</StateLabel>
-            ),
+            label: 'Result',
+            cell: ({ ok }) => <StateLabel tone={ok ? 'active' : 'danger'}>{ok ? 'Passed' : 'Failed'}</StateLabel>,
           },
-          { label: texts.message, isWide: true, cell: ({ message }) => message },
+          { label: 'Message', isWide: true, cell: ({ message }) => message },
         ]}
         items={result.checks}
         keyOf={({ check, tenant = '' }) => `${check} ${tenant}`}

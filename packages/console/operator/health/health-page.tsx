@@ -10,8 +10,6 @@ import { strings } from '../strings.ts';
 import { DoctorCard } from './doctor-card.tsx';
 import { HealthVerdict } from './health-verdict.tsx';
 
-const { health: texts } = strings;
-
 /** Milliseconds between two reads; a check of the store is followed more closely. */
 const everyMs = { usual: 10_000, checking: 1_000 } as const;
 
@@ -56,13 +54,13 @@ const lastCheckOf = (health: ServiceHealth | undefined): string | null | undefin
 const ServiceFigures = ({ health }: { health: ServiceHealth }) => (
   <Figures
     figures={{
-      [texts.ready]: health.ready ? strings.yes : strings.no,
-      [texts.version]: health.version,
-      [texts.processes]: formatCount(health.processes),
+      Ready: health.ready ? strings.yes : strings.no,
+      Version: health.version,
+      Processes: formatCount(health.processes),
       [strings.tenants.title]: health.tenants === null ? strings.noValue : formatCount(health.tenants),
-      [texts.requestsWaiting]: formatCount(health.requests_waiting),
-      [texts.exports]: formatCount(health.exports_in_progress),
-      [texts.loads]: formatCount(health.loads_in_progress),
+      'Requests waiting': formatCount(health.requests_waiting),
+      'Exports running': formatCount(health.exports_in_progress),
+      'Imports running': formatCount(health.loads_in_progress),
     }}
   />
 );

@@ -2,11 +2,6 @@ import { countOf } from '../../ui/format-count.ts';
 
 /** The texts of the page Health. */
 export const healthStrings = {
-  title: 'Health',
-  verdict: 'State of the service',
-  well: 'The service is healthy',
-  wellHint: 'The store passed its last check, and no import failed or rejected a row in the last 24 hours.',
-  newHint: 'No import failed or rejected a row in the last 24 hours. The store was not checked yet.',
   attention: { error: 'The service has a problem', warning: 'Something needs attention' },
   problems: {
     'not-ready': () => 'The service cannot serve reports.',
@@ -23,27 +18,14 @@ export const healthStrings = {
     waiting: (count: number) => `${countOf(count, 'request waits', 'requests wait')} for their turn.`,
     'dropped-log': (count: number) => `${countOf(count, 'log line was', 'log lines were')} dropped.`,
   },
-  ready: 'Ready',
-  version: 'Version',
-  processes: 'Processes',
-  requestsWaiting: 'Requests waiting',
-  exports: 'Exports running',
-  loads: 'Imports running',
   doctor: {
     title: 'Check of the store',
-    run: 'Check now',
     running: 'Checking',
     progress: (checked: number, tenants: number) =>
       `Checking: ${checked} of ${countOf(tenants, 'tenant', 'tenants')} done`,
-    never: 'The store was never checked.',
     verdict: (problems: number) => (problems === 0 ? 'No problem found' : countOf(problems, 'problem', 'problems')),
     by: (host: string, version: string, checked: number) =>
       `${countOf(checked, 'check', 'checks')} on ${host}, version ${version}`,
     checks: (count: number) => `Show ${countOf(count, 'check', 'checks')}`,
-    check: 'Check',
-    result: 'Result',
-    passed: 'Passed',
-    failed: 'Failed',
-    message: 'Message',
   },
 } as const;

@@ -20,12 +20,16 @@ export function HealthVerdict({ health: { problems, last_check_at: checkedAt } }
   const [worst] = problems;
   const icons = { error: CircleAlert, warning: TriangleAlert } as const;
   return (
-    <section class="verdict surface" data-severity={worst?.severity ?? 'none'} aria-label={texts.verdict}>
+    <section class="verdict surface" data-severity={worst?.severity ?? 'none'} aria-label="State of the service">
       <Icon icon={worst === undefined ? CircleCheck : icons[worst.severity]} size={28} />
       <div>
-        <h2>{worst === undefined ? texts.well : texts.attention[worst.severity]}</h2>
+        <h2>{worst === undefined ? 'The service is healthy' : texts.attention[worst.severity]}</h2>
         {worst === undefined ? (
-          <p class="soft">{checkedAt === null ? texts.newHint : texts.wellHint}</p>
+          <p class="soft">
+            {checkedAt === null
+              ? 'No import failed or rejected a row in the last 24 hours. The store was not checked yet.'
+              : 'The store passed its last check, and no import failed or rejected a row in the last 24 hours.'}
+          </p>
         ) : (
           <ul>
             {problems.map((problem) => (

@@ -31,7 +31,7 @@ export function ImportState({ value: { outcome, accepted, rejected, options = []
 /** How and when the last import of a tenant ended, with a link to it. */
 export const LastImportResult = ({ last, focusable }: { last: LastImport | null; focusable: boolean }) =>
   last === null ? (
-    <span class="soft">{strings.tenants.noImport}</span>
+    <span class="soft">none</span>
   ) : (
     <>
       <Link href={importPath(last.id)}>

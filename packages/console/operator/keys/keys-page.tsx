@@ -19,15 +19,15 @@ const isState = (state: string): state is State => Object.hasOwn(tones, state);
 const columns: readonly Column<Key>[] = [
   { label: texts.purpose, cell: ({ purpose }) => <span class="nowrap">{texts.purposes[purpose]}</span> },
   {
-    label: texts.state,
+    label: 'State',
     cell: ({ state }) => (isState(state) ? <StateLabel tone={tones[state]}>{texts.states[state]}</StateLabel> : state),
   },
-  { label: texts.id, isWide: true, cell: ({ kid }) => <code title={kid}>{kid}</code> },
-  { label: texts.algorithm, cell: ({ alg }) => alg },
-  { label: texts.activates, cell: ({ activates_at: at }) => <DateTime value={at} /> },
-  { label: texts.rotationDue, cell: ({ rotation_due_at: at }) => <DateTime value={at} /> },
-  { label: texts.ends, cell: ({ ends_at: at }) => <DateTime value={at} /> },
-  { label: texts.encrypted, cell: ({ encrypted }) => (encrypted ? strings.yes : strings.no) },
+  { label: 'Key id', isWide: true, cell: ({ kid }) => <code title={kid}>{kid}</code> },
+  { label: 'Algorithm', cell: ({ alg }) => alg },
+  { label: 'In use from', cell: ({ activates_at: at }) => <DateTime value={at} /> },
+  { label: 'Next rotation', cell: ({ rotation_due_at: at }) => <DateTime value={at} /> },
+  { label: 'Ends', cell: ({ ends_at: at }) => <DateTime value={at} /> },
+  { label: 'Encrypted', cell: ({ encrypted }) => (encrypted ? strings.yes : strings.no) },
 ];
 
 /** The keys of the service, and their rotation. */
@@ -36,7 +36,7 @@ export function KeysPage() {
   return (
     <>
       <div class="toolbar">
-        <p class="soft">{texts.intro}</p>
+        <p class="soft">Access keys sign access tokens; refresh keys protect refresh tokens.</p>
         <DialogButton
           permission="rotateKeys"
           variant="primary"
@@ -65,11 +65,11 @@ const RotateKey = ({ onRotated, onClose }: { onRotated: () => void; onClose: () 
     submit={texts.rotate}
     rows={{
       purpose: { label: texts.purpose, words: texts.purposes },
-      mode: { label: texts.mode, words: texts.modes, meanings: texts.modeHints },
+      mode: { label: 'When', words: texts.modes, meanings: texts.modeHints },
     }}
     typed={({ mode, purpose }) => (mode === 'compromised' ? String(purpose) : undefined)}
     onDone={() => {
-      announce(texts.rotated);
+      announce('Key rotated');
       onRotated();
       onClose();
     }}

@@ -19,9 +19,9 @@ export function CreateOperator({ onCreated, onClose }: CreateOperatorProps) {
   if (created !== undefined)
     return (
       <SecretDialog
-        title={texts.createdTitle}
+        title="Token created"
         owner={[texts.name, created.name]}
-        what={texts.token}
+        what="Token"
         secret={created.token}
         onClose={onClose}
       />
@@ -33,15 +33,21 @@ export function CreateOperator({ onCreated, onClose }: CreateOperatorProps) {
       submit={texts.create}
       initial={{ scopes: ['operator:read'], expires_days: '90' }}
       rows={{
-        name: { label: texts.name, hint: texts.nameHint },
+        name: { label: texts.name, hint: 'Appears in the audit log' },
         scopes: {
           label: strings.scopes,
           words: texts.scopeWords,
           refusalOf: (value) =>
-            operatorScopes.some((scope) => scope === value && hasScope(scope)) ? undefined : texts.notOwnScope,
+            operatorScopes.some((scope) => scope === value && hasScope(scope))
+              ? undefined
+              : 'Your token does not have this scope',
         },
-        expires_days: { label: texts.days, hint: texts.daysHint },
-        current_token: { label: texts.ownToken, hint: texts.ownTokenHint, isRequired: true },
+        expires_days: { label: 'Valid for days', hint: 'Empty: as long as your own token' },
+        current_token: {
+          label: 'Your own token',
+          hint: 'The token you signed in with. A stolen session alone cannot create tokens.',
+          isRequired: true,
+        },
       }}
       onDone={(operator) => {
         setCreated(operator);

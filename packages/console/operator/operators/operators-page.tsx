@@ -18,7 +18,7 @@ export function OperatorsPage() {
   return (
     <>
       <div class="toolbar">
-        <p class="soft">{texts.intro}</p>
+        <p class="soft">People and systems use this console and the operator API with a token.</p>
         <DialogButton
           permission="createOperator"
           variant="primary"
@@ -41,12 +41,12 @@ export function OperatorsPage() {
 
 const columnsOf = (onRevoked: () => void): readonly Column<Operator>[] => [
   { label: texts.name, cell: ({ name }) => name },
-  { label: texts.state, cell: (each) => <TokenState operator={each} /> },
+  { label: 'State', cell: (each) => <TokenState operator={each} /> },
   { label: strings.scopes, isWide: true, cell: ({ scopes }) => scopes.join(', ') },
   { label: strings.created, cell: ({ created_at: at }) => <DateTime value={at} /> },
   { label: strings.lastUsed, cell: ({ last_used_at: at }) => <DateTime value={at} /> },
-  { label: texts.expires, cell: ({ expires_at: at }) => <DateTime value={at} /> },
-  { label: texts.id, cell: ({ id }) => <code class="nowrap">{id}</code> },
+  { label: 'Expires', cell: ({ expires_at: at }) => <DateTime value={at} /> },
+  { label: 'Id', cell: ({ id }) => <code class="nowrap">{id}</code> },
   {
     label: strings.action,
     cell: (each) => each.revoked_at === null && <RevokeButton operator={each} onRevoked={onRevoked} />,
@@ -70,7 +70,7 @@ const RevokeButton = ({ operator: { id, name }, onRevoked }: { operator: Operato
         }}
         onClose={close}
       >
-        <p>{texts.revokeEffect}</p>
+        <p>The token is rejected from the next request on. This cannot be undone.</p>
       </OperationDialog>
     )}
   >
@@ -79,8 +79,7 @@ const RevokeButton = ({ operator: { id, name }, onRevoked }: { operator: Operato
 );
 
 function TokenState({ operator: { revoked_at: revokedAt, expires_at: expiresAt } }: { operator: Operator }) {
-  if (revokedAt !== null) return <StateLabel tone="expired">{texts.revoked}</StateLabel>;
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
-    return <StateLabel tone="expired">{texts.expired}</StateLabel>;
-  return <StateLabel tone="active">{texts.valid}</StateLabel>;
+  if (revokedAt !== null) return <StateLabel tone="expired">Revoked</StateLabel>;
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return <StateLabel tone="expired">Expired</StateLabel>;
+  return <StateLabel tone="active">Valid</StateLabel>;
 }

@@ -1,14 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { Card } from '../../ui/card.tsx';
 import { Trash2 } from '../../ui/icons.ts';
-import { strings } from '../strings.ts';
 import { DialogButton } from './dialog-button.tsx';
 import type { Permission } from './permission.ts';
 
 /** What cannot be undone, folded at the end of a page. */
 export const DangerZone = ({ children }: { children: ComponentChildren }) => (
   <details class="danger-zone">
-    <summary>{strings.dangerZone}</summary>
+    <summary>Danger zone: what cannot be undone</summary>
     <div class="columns">{children}</div>
   </details>
 );

@@ -32,7 +32,7 @@ export function DownloadCsv<Id extends ListId>({ id, query, name, isShown = () =
   return (
     <>
       <Button icon={Download} busy={isBusy} onClick={() => void run()}>
-        {strings.csv.button}
+        CSV
       </Button>
       {error !== undefined && <ErrorNote error={error} />}
     </>

@@ -6,8 +6,6 @@ import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
 import { useList } from './use-list.ts';
 
-const { filters: texts } = strings;
-
 interface FilterOption {
   readonly value: string;
   readonly label: string;
@@ -67,14 +65,14 @@ export function FilterFields({ filters, children }: FilterFieldsProps) {
   const { query } = currentLocation.value;
   return (
     <div class="toolbar">
-      <fieldset class="filter-fields" aria-label={texts.title}>
+      <fieldset class="filter-fields" aria-label="Filters">
         {filters.map((filter) => (
           <FilterField key={filter.name} filter={filter} value={query.get(filter.name) ?? ''} />
         ))}
       </fieldset>
       {filters.some(({ name }) => query.has(name)) && (
         <Button variant="quiet" onClick={() => apply(Object.fromEntries(filters.map(({ name }) => [name, ''])))}>
-          {texts.clear}
+          Clear all
         </Button>
       )}
       {children}
@@ -93,7 +91,7 @@ function FilterField({ filter, value }: { filter: ListFilter; value: string }) {
     return (
       <Select
         label={label}
-        options={[{ value: '', label: texts.any }, ...options]}
+        options={[{ value: '', label: 'All' }, ...options]}
         value={value}
         onChange={({ currentTarget }) => choose(currentTarget.value)}
       />

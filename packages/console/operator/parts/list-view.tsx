@@ -3,7 +3,6 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import type { IconNode } from '../../ui/icons.ts';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
-import { strings } from '../strings.ts';
 import { type Column, DataTable } from './data-table.tsx';
 import type { List } from './use-list.ts';
 
@@ -36,9 +35,9 @@ export function ListView<T>({ label, list, columns, keyOf, empty }: ListViewProp
       )}
       {hasMore && (
         <div class="list-more">
-          <p class="soft">{strings.moreRows}</p>
+          <p class="soft">There are more rows than these.</p>
           <Button busy={isLoading} onClick={showMore}>
-            {strings.showMore}
+            Show more
           </Button>
         </div>
       )}

@@ -49,14 +49,14 @@ export function SecretDialog({ title, owner: [label, value], what, secret, child
         </div>
         {children}
         <Checkbox
-          label={strings.secret.stored}
+          label="I have stored it"
           checked={isStored}
           onChange={({ currentTarget }) => setStored(currentTarget.checked)}
         />
       </div>
       <div class="dialog-actions row">
         <Button variant="primary" disabled={!isStored} onClick={onClose}>
-          {strings.secret.done}
+          Done
         </Button>
       </div>
     </Dialog>

@@ -10,10 +10,10 @@ import { strings } from '../strings.ts';
 const { settings: texts } = strings;
 
 const columns: readonly Column<Setting>[] = [
-  { label: texts.name, cell: ({ name }) => <code class="nowrap">{name}</code> },
-  { label: texts.value, isWide: true, cell: (setting) => <SettingValue setting={setting} /> },
-  { label: texts.origin, cell: ({ origin }) => <span class="nowrap">{texts.origins[origin]}</span> },
-  { label: texts.meaning, isWide: true, cell: ({ description }) => description },
+  { label: 'Setting', cell: ({ name }) => <code class="nowrap">{name}</code> },
+  { label: 'Value', isWide: true, cell: (setting) => <SettingValue setting={setting} /> },
+  { label: 'From', cell: ({ origin }) => <span class="nowrap">{texts.origins[origin]}</span> },
+  { label: 'Meaning', isWide: true, cell: ({ description }) => description },
 ];
 
 /** The settings in force, and where they come from. */
@@ -32,14 +32,14 @@ export function SettingsPage() {
       <div class="toolbar">
         <div class="filter">
           <TextField
-            label={texts.search}
+            label="Search"
             type="search"
             value={text}
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
         </div>
         <Checkbox
-          label={texts.onlyChanged}
+          label="Only changed settings"
           checked={onlyChanged}
           onChange={({ currentTarget }) => setOnlyChanged(currentTarget.checked)}
         />
@@ -57,5 +57,5 @@ export function SettingsPage() {
 
 function SettingValue({ setting: { value, is_set: isSet } }: { setting: Setting }) {
   if (value !== null && value !== '') return <code>{value}</code>;
-  return <span class="soft">{isSet ? texts.secret : texts.notSet}</span>;
+  return <span class="soft">{isSet ? 'Set, not shown' : 'Not set'}</span>;
 }

@@ -21,7 +21,15 @@ const readIccid = (text: string): string => text.replaceAll(/\s/g, '');
 const rows = {
   email: { email: { label: texts.ways.email, hint: texts.sourceHint, isRequired: true } },
   iccid: { iccid: { label: texts.ways.iccid, hint: texts.sourceHint, isRequired: true, read: readIccid } },
-  ids: { ids: { label: texts.ways.ids, hint: texts.hint, isRequired: true, isLong: true, read: readIds } },
+  ids: {
+    ids: {
+      label: texts.ways.ids,
+      hint: 'At most 2,000, separated by spaces, commas or new lines. Remove them from the source of your imports first.',
+      isRequired: true,
+      isLong: true,
+      read: readIds,
+    },
+  },
 } as const;
 
 /** Erases records of a subscriber, of a SIM or by their ids, once the name of the tenant is typed. */
@@ -32,7 +40,7 @@ export function EraseRecords({ tenant, onErased }: EraseRecordsProps) {
     <Destruction
       permission="eraseSubscriptions"
       title={texts.title}
-      text={texts.effect}
+      text="The records are deleted for good. The change feed reports them as removed."
       dialog={(close) => (
         <OperationDialog
           operation="eraseSubscriptions"
@@ -49,7 +57,7 @@ export function EraseRecords({ tenant, onErased }: EraseRecordsProps) {
           onClose={close}
         >
           <Select
-            label={texts.by}
+            label="By"
             options={ways.map((each) => ({ value: each, label: texts.ways[each] }))}
             value={way}
             onChange={({ currentTarget }) => setWay(ways.find((each) => each === currentTarget.value) ?? 'ids')}

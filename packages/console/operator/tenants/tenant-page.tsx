@@ -32,7 +32,11 @@ export function TenantPage({ tenant: name }: { tenant: string }) {
       {(tenant, reload) => (
         <>
           <TenantFigures tenant={tenant} />
-          {tenant.deleting_since !== null && <p class="warning-note">{texts.deletingHint}</p>}
+          {tenant.deleting_since !== null && (
+            <p class="warning-note">
+              This tenant is being deleted. If the deletion stops, delete the tenant again: the deletion continues.
+            </p>
+          )}
           <Card title={strings.imports.load}>
             <ImportForm
               tenant={name}
@@ -65,7 +69,7 @@ const TenantFigures = ({ tenant }: { tenant: Tenant }) => (
       [texts.lastImport]: <LastImportResult last={tenant.last_import} focusable />,
       [texts.lastGoodImport]: <DateTime value={tenant.last_good_import_at} />,
       [strings.created]: <DateTime value={tenant.created_at} />,
-      [texts.storage]: storageText(tenant.storage),
+      Storage: storageText(tenant.storage),
     }}
   />
 );
@@ -73,8 +77,8 @@ const TenantFigures = ({ tenant }: { tenant: Tenant }) => (
 const DeleteTenant = ({ tenant: { tenant, records } }: { tenant: Tenant }) => (
   <Destruction
     permission="deleteTenant"
-    title={texts.deletion.title}
-    text={texts.deletion.hint}
+    title="Delete tenant"
+    text="Deletes the tenant with its clients and records. This cannot be undone."
     dialog={(close) => (
       <OperationDialog
         operation="deleteTenant"

@@ -25,7 +25,7 @@ const columns: readonly Column<Tenant>[] = [
     cell: ({ tenant, deleting_since: deleting }) => (
       <>
         <Link href={tenantPath(tenant)}>{tenant}</Link>
-        {deleting !== null && <span class="soft"> {texts.deleting}</span>}
+        {deleting !== null && <span class="soft"> being deleted</span>}
       </>
     ),
   },
@@ -75,7 +75,7 @@ function AllTenants() {
         <div class="search">
           <TextField
             type="search"
-            label={texts.search}
+            label="Search by name"
             value={typed}
             onInput={({ currentTarget }) => setTyped(currentTarget.value)}
             autocomplete="off"
@@ -97,7 +97,13 @@ function AllTenants() {
               operation="createTenant"
               title={texts.create}
               submit={texts.create}
-              rows={{ tenant: { label: texts.name, hint: texts.nameRule, isRequired: true } }}
+              rows={{
+                tenant: {
+                  label: texts.name,
+                  hint: '1 to 63 characters: a-z, 0-9 and -, beginning with a letter or digit, such as acme',
+                  isRequired: true,
+                },
+              }}
               onDone={({ tenant }) => navigate(tenantPath(tenant))}
               onClose={close}
             />
