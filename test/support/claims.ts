@@ -3,7 +3,8 @@
  */
 export const claims: Readonly<Record<string, readonly string[]>> = {
   'a count of the service, over all records of one snapshot': [
-    'No subscription has # of the # values of --#-file:',
+    'No subscription has # of --#-file:',
+    '# of the # values',
     'The first # of #. The past has no pages: Export saves all of them.',
     ' and # more',
     '# of # found',
@@ -29,7 +30,6 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     '# other products',
     '# other statuses',
     '# renew',
-    '# subscriptions',
     '# the week before',
     '#: # created',
     '#: #, #',
