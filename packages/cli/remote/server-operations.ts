@@ -182,7 +182,8 @@ interface Reply {
 /** The error of a response that is not successful: all its sentences, and its correlation id. */
 function rejectionOf(server: Server, { status, text }: Reply, correlationId: string): Error {
   const { type, messages, correlation_id: id = correlationId } = parseProblem(text);
-  if (!Array.isArray(messages)) return responseError(server, `its status was ${status}`, id); // of a proxy
+  // of a proxy
+  if (!Array.isArray(messages)) return responseError(server, `its status was ${status}`, id);
   const sentences = messages.map((message) => inWords(String(message), (name) => `'${name}'`));
   const message = [...sentences, `Correlation id: ${id}`].map(printable).join('\n');
   return type === 'INVALID_REQUEST_PARAMS' ? new UsageError(message) : new CommandError(message);
