@@ -16,7 +16,7 @@ import {
 import type { SettledMoment } from '../storage/read/past.ts';
 import type { Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
-import { createStages, type StageTimer, type Timings } from '../tracing/span.ts';
+import { createStages, type StageTimer } from '../tracing/span.ts';
 import {
   baseOf,
   type ChangeToken,
@@ -29,17 +29,11 @@ import {
 } from './change-token.ts';
 import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
+import type { TimedReport } from './list-subscriptions.ts';
 import { describeMoment, notKept, readTenant, requireRevision, settle } from './moment.ts';
 import type { ChangesQuery } from './parse-changes.ts';
 import type { ReportContext } from './report-query.ts';
 import { createSelection } from './select-fields.ts';
-
-/** Formatted changes, with the duration of each stage after parsing. */
-interface TimedChanges extends FormattedReport {
-  /** The tenant's revision after these changes. */
-  readonly revision: number;
-  readonly timings: Timings;
-}
 
 /** The cache key of a response, apart from the tenant and its revision. */
 export function changesKey({ reportUrl }: ReportContext, query: ChangesQuery): string {
@@ -56,7 +50,7 @@ export async function listChanges(
   tenant: TenantId,
   query: ChangesQuery,
   stages: StageTimer = createStages(),
-): Promise<TimedChanges> {
+): Promise<TimedReport> {
   const isBounded = filterOf(query) === undefined;
   const { history, start, read, hasMore } = await stages.run('run', async () => {
     const moment = await settleSince(store, tenant, query.since, now());

@@ -140,37 +140,30 @@ async function countDifferences(
 ): Promise<{ readonly total: number; readonly dimensions: ReadonlyMap<string, Counts> }> {
   const dimensions = new Map<string, Map<SqlValue, number>>();
   if (revision === current) return { total: 0, dimensions };
-  const groups: readonly Group[] = [
-    ...columns.map((column) => ({ selected: column, key: column })),
-    ...(bucket === undefined
-      ? []
-      : [
-          {
-            selected: `min(${bucket.dateColumn}) as day`,
-            key: dayNumber(bucket.dateColumn, bucket.offsets()),
-          },
-        ]),
-  ];
+  const groups = columns.map((column) => ({ name: column, selected: column, key: column }));
+  const days = bucket && {
+    ...{ name: 'day', selected: `min(${bucket.dateColumn}) as day` },
+    key: dayNumber(bucket.dateColumn, bucket.offsets()),
+  };
+  const all: readonly Group[] = days === undefined ? groups : [...groups, days];
   let total = 0;
-  for (const [sign, isVersion] of [
-    [-1, false],
-    [1, true],
-  ] as const)
-    for (const row of await readGroups(reader, filter, groups, revision, isVersion)) {
-      const n = sign * Number(row.n);
+  for (const isVersion of [false, true])
+    for (const row of await readGroups(reader, filter, all, revision, isVersion)) {
+      const n = (isVersion ? 1 : -1) * Number(row.n);
       total += n;
-      for (const column of [...columns, ...(bucket === undefined ? [] : ['day'])]) {
-        const value = row[column] ?? null;
-        const key = column === 'day' && bucket !== undefined ? bucket.startOf(Number(value)) : value;
-        const counts = dimensions.get(column) ?? new Map<SqlValue, number>();
-        dimensions.set(column, counts.set(key, (counts.get(key) ?? 0) + n));
+      for (const { name } of all) {
+        const value = row[name] ?? null;
+        const key = name === 'day' && bucket !== undefined ? bucket.startOf(Number(value)) : value;
+        const counts = dimensions.get(name) ?? new Map<SqlValue, number>();
+        dimensions.set(name, counts.set(key, (counts.get(key) ?? 0) + n));
       }
     }
   return { total, dimensions };
 }
 
-/** What versions are grouped by, and the expression that is read of it. */
+/** What versions are grouped by, and the expression that is read of it under a name. */
 interface Group {
+  readonly name: string;
   readonly selected: string;
   readonly key: string;
 }
