@@ -29,16 +29,16 @@ export interface Subscription {
   auto_renew: string;
 }
 
-/** The fields whose values are dates. */
-type DateName = Extract<keyof Subscription, `${string}Date`>;
-
-/** The fields whose values are the strings `"true"` and `"false"`. */
+/** The fields whose values are the strings `"true"` and `"false"`; those of dates end with `Date`. */
 const booleans = ['auto_renew'] as const satisfies readonly (keyof Subscription)[];
-type BooleanName = (typeof booleans)[number];
 
 /** A subscription with `Date`s and a boolean `auto_renew`: the records of `parse: true`. */
 export type ParsedSubscription = {
-  [Name in keyof Subscription]: Name extends DateName ? Date : Name extends BooleanName ? boolean : Subscription[Name];
+  [Name in keyof Subscription]: Name extends `${string}Date`
+    ? Date
+    : Name extends (typeof booleans)[number]
+      ? boolean
+      : Subscription[Name];
 };
 
 /** The records of a call: parsed with `parse: true`, otherwise those of the JSON response. */
@@ -50,16 +50,11 @@ export type RecordOf<Parse extends boolean> = Parse extends true ? ParsedSubscri
  * @example parseSubscription(record).auto_renew // false, where record.auto_renew is 'false'
  */
 export function parseSubscription(record: Subscription): ParsedSubscription {
-  const members = (Object.entries(record) as [string, string][]).map(([name, value]) => [
-    name,
-    parsedValue(name, value),
-  ]);
+  const members = (Object.entries(record) as [string, string][]).map(([name, value]) => {
+    if (name.endsWith('Date')) return [name, new Date(value)];
+    return [name, (booleans as readonly string[]).includes(name) ? value.toLowerCase() === 'true' : value];
+  });
   return Object.fromEntries(members) as ParsedSubscription;
-}
-
-function parsedValue(name: string, value: string): unknown {
-  if (name.endsWith('Date')) return new Date(value);
-  return (booleans as readonly string[]).includes(name) ? value.toLowerCase() === 'true' : value;
 }
 
 /** A tombstone: the record of this id was removed. */
