@@ -29,7 +29,7 @@ export interface Subscription {
   auto_renew: string;
 }
 
-/** The fields whose values are the strings `"true"` and `"false"`; those of dates end with `Date`. */
+/** The fields that are the strings `"true"` and `"false"`. The names of dates end with `Date`. */
 const booleans = ['auto_renew'] as const satisfies readonly (keyof Subscription)[];
 
 /** A subscription with `Date`s and a boolean `auto_renew`: the records of `parse: true`. */
