@@ -7,7 +7,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { hasReceivers, namesAt, startS3 } from '../../packages/cli/test/sync/file-servers.ts';
-import { readConfig } from '../../packages/service/cli/config.ts';
+import { fixedLimits } from '../../packages/service/cli/settings/fixed-limits.ts';
 import type { TenantId } from '../../packages/service/storage/store.ts';
 import { queryDuckDb } from '../support/checker-packages.ts';
 import { blocksOf, makeCommandFolder } from '../support/command-folder.ts';
@@ -194,7 +194,6 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
 
   test('run-behind-nginx.md keeps a paused export open longer than the service does', () => {
     const page = read('operators/run-behind-nginx.md');
-    const { EXPORT_STALL_SECONDS: stall } = readConfig({});
-    expect(Number(/proxy_read_timeout (\d+)s;/.exec(page)?.[1])).toBeGreaterThan(stall);
+    expect(Number(/proxy_read_timeout (\d+)s;/.exec(page)?.[1])).toBeGreaterThan(fixedLimits.exportStallSeconds);
   });
 });

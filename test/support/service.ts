@@ -4,6 +4,7 @@ import type { GrantType, Scope } from '../../packages/contract/oauth/grant.ts';
 import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
 import { readConfig } from '../../packages/service/cli/config.ts';
 import { serve } from '../../packages/service/cli/serve.ts';
+import type { FixedLimits } from '../../packages/service/cli/settings/fixed-limits.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
 import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
@@ -50,8 +51,12 @@ export interface TestService {
 /** Limits that a slow machine could otherwise reach in unrelated tests. */
 const patient = { ACCESS_TOKEN_SECONDS: '3600', REQUEST_SECONDS_MAX: '60', REQUESTS_WAITING_MAX: '10000' };
 
-/** Starts a service on a store; `environment` has further settings. */
-export async function startService(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
+/** Starts a service on a store; `environment` has further settings, `fixed` other limits. */
+export async function startService(
+  opened: TestStore,
+  environment: Record<string, string> = {},
+  fixed: Partial<FixedLimits> = {},
+): Promise<TestService> {
   const { store } = opened;
   const port = await freePort();
   let text = '';
@@ -68,7 +73,11 @@ export async function startService(opened: TestStore, environment: Record<string
     MANAGEMENT_PORT: '0',
     ...environment,
   });
-  const { app, management } = await serve(config, store, pino({ level: 'trace' }, sink));
+  const { app, management } = await serve(
+    { ...config, fixed: { ...config.fixed, ...fixed } },
+    store,
+    pino({ level: 'trace' }, sink),
+  );
   return serviceAt(port, store, {
     logText: () => text,
     async close() {

@@ -115,7 +115,7 @@ export const importOperations = {
     tag: 'imports',
     summary: 'List imports',
     description:
-      'Returns the imports by commands and over HTTP, the newest first. An import whose process was killed is interrupted. The history is kept for IMPORT_HISTORY_DAYS.',
+      'Returns the imports by commands and over HTTP, the newest first. An import whose process was killed is interrupted. The history is kept for 90 days.',
     scope: 'operator:read',
     query: {
       ...listParameters,

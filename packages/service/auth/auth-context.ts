@@ -32,11 +32,6 @@ interface AuthSettings extends SessionLimits {
    * Whether a used refresh token is replaced; the default for clients without their own setting.
    */
   readonly refreshTokenUse: RefreshTokenUse;
-  /**
-   * Whether token responses include the members that Keycloak's clients expect in addition to RFC
-   * 6749: `session_state` and `not-before-policy`.
-   */
-  readonly keycloakMembers: boolean;
 }
 
 /** The dependencies of all functions of `auth`. */

@@ -12,6 +12,7 @@ import {
   externalSettings,
   providerSettings,
 } from './settings/external-issuer-settings.ts';
+import { type FixedLimits, fixedLimits } from './settings/fixed-limits.ts';
 import {
   hostNames,
   networks,
@@ -58,18 +59,6 @@ export const settings = {
     'Whether clients on other machines may use plain http, which exposes tokens and secrets',
   ),
   CONSOLE: oneOf(['true', 'false'], 'true', 'Whether the web console is served at /console of each listener'),
-  CONSOLE_IDLE_SECONDS: wholeNumber(
-    60,
-    86_400,
-    1_800,
-    'Time without use after which a session of a console ends (docs/readers/console.md)',
-  ),
-  CONSOLE_SESSION_SECONDS: wholeNumber(
-    60,
-    2_592_000,
-    43_200,
-    'Time after which a session of a console ends in any case',
-  ),
   DATA_DIR: text('./data', 'a directory, such as /var/lib/subreport', 'Directory of the SQLite database (mode 0700)'),
   DATABASE_URL: url(
     ['postgres', 'postgresql'],
@@ -124,39 +113,8 @@ export const settings = {
     4,
     'Maximum number of concurrent exports (all=true); each uses one connection to the database',
   ),
-  EXPORTS_PER_CLIENT_MAX: wholeNumber(1, 1_000, 2, 'Maximum number of concurrent exports per client'),
-  EXPORTS_PER_TENANT_MAX: wholeNumber(
-    1,
-    1_000,
-    3,
-    'Maximum number of concurrent exports per tenant; a value below EXPORTS_MAX leaves slots for other tenants',
-  ),
-  EXPORT_STALL_SECONDS: wholeNumber(
-    1,
-    3_600,
-    120,
-    'Time within which the client of an export must read the next few megabytes; otherwise it is aborted',
-  ),
-  EXPORT_RATE_MIN_KIB: wholeNumber(
-    0,
-    1_048_576,
-    16,
-    'Minimum average rate of an export in KiB per second, once its client has stalled for EXPORT_STALL_SECONDS in total; 0 means no limit',
-  ),
-  EXPORT_SECONDS_MAX: wholeNumber(
-    1,
-    86_400,
-    3_600,
-    'Maximum duration of an export; the database retains replaced rows until it finishes',
-  ),
   ACCESS_TOKEN_SECONDS: wholeNumber(10, 86_400, 300, 'Lifetime of access tokens'),
   REFRESH_TOKEN_SECONDS: wholeNumber(10, 2_592_000, 1_800, 'Lifetime of an unused refresh token'),
-  REFRESH_FAMILY_SECONDS: wholeNumber(
-    10,
-    31_536_000,
-    36_000,
-    'Time after which a client must authenticate again, regardless of refreshes',
-  ),
   REFRESH_GRACE_SECONDS: wholeNumber(
     0,
     300,
@@ -167,17 +125,6 @@ export const settings = {
     refreshTokenUses,
     'rotate',
     'What happens to a used refresh token: rotate invalidates it; reuse leaves it valid until it expires. A setting of the client takes precedence',
-  ),
-  REFRESH_FAMILIES_MAX: wholeNumber(
-    1,
-    1_000,
-    100,
-    'Maximum number of valid refresh tokens per client, one for each of its processes; the least recently used are revoked first',
-  ),
-  KEYCLOAK_MEMBERS: oneOf(
-    ['true', 'false'],
-    'true',
-    'Whether token responses contain session_state and not-before-policy, for clients written for Keycloak',
   ),
   SIGNING_ALGORITHM: oneOf(signingAlgorithms, 'ES256', 'Signature algorithm of new access tokens'),
   KEY_ENCRYPTION_SECRET: randomKey(
@@ -225,23 +172,11 @@ export const settings = {
     16_384,
     'Storage budget of each tenant in MiB (docs/decisions/storage.md#budget). Beyond it, the oldest history goes first, then loads are rejected; 0 means no limit',
   ),
-  IMPORT_HISTORY_DAYS: wholeNumber(
-    0,
-    3_650,
-    90,
-    'Days for which the history of imports is kept, with the first rejected rows of each; 0 keeps it forever',
-  ),
   AUDIT_RETENTION_DAYS: wholeNumber(
     30,
     36_500,
     400,
     'Days for which entries of the audit log are kept (docs/operators/audit.md)',
-  ),
-  CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(
-    1,
-    100_000,
-    2_000,
-    'Maximum number of open connections per address (per /64 network with IPv6) and process; TRUSTED_PROXIES are exempt',
   ),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(
     0,
@@ -275,6 +210,7 @@ export interface Config extends Values {
   /** `PUBLIC_URL`, or `http://HOST:PORT`, without a trailing slash. */
   readonly publicUrl: string;
   readonly limits: PageLimits;
+  readonly fixed: FixedLimits;
   /** The `OIDC_` settings; `undefined` without `OIDC_ISSUER`. */
   readonly external: ExternalSettings | undefined;
   /** The `OIDC_CONSOLE_` settings; `undefined` without them. */
@@ -324,6 +260,7 @@ export function readConfig(variables: NodeJS.ProcessEnv = process.env): Config {
     publicUrl,
     external: externalSettings(config, publicUrl),
     provider: providerSettings(config, publicUrl),
+    fixed: fixedLimits,
     limits: {
       sizeDefault: config.PAGE_SIZE_DEFAULT,
       sizeMax: config.PAGE_SIZE_MAX,

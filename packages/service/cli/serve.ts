@@ -143,7 +143,7 @@ const partsOfBoth = (config: Config, store: Store, logger: Logger, isDraining: (
   checkReady: (deadline: number) => store.within(deadline).checkReady(),
   requestMs: config.REQUEST_SECONDS_MAX * 1000,
   trustedProxies: config.TRUSTED_PROXIES,
-  connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+  connectionsPerAddressMax: config.fixed.connectionsPerAddressMax,
   hasConsole: config.CONSOLE === 'true',
   provider: config.provider && createProviderSignIn(config.provider),
   logger,

@@ -44,7 +44,7 @@ async function requireImport(store: Store, id: string): Promise<ImportRow> {
   if (row !== undefined) return row;
   throw new OperatorError(
     'NOT_FOUND',
-    `Cannot find the import: its id must be in the list of imports, which keeps them for IMPORT_HISTORY_DAYS: current value is '${id}'`,
+    `Cannot find the import: its id must be in the list of imports, which keeps them for 90 days: current value is '${id}'`,
   );
 }
 

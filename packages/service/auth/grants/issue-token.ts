@@ -49,7 +49,8 @@ export async function issueToken(
     ...(family && { refresh_token: writeRefreshToken(contentOf(context, client, family), secret) }),
     refresh_expires_in: family === undefined ? 0 : Math.max(0, family.expiresAt - issuedAt),
     scope,
-    ...(settings.keycloakMembers && { 'not-before-policy': 0, ...(family && { session_state: family.id }) }),
+    'not-before-policy': 0,
+    ...(family && { session_state: family.id }),
   };
   return { response, ids: { jti, ...(family && { family: family.id }) } };
 }

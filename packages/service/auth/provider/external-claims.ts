@@ -31,6 +31,9 @@ export const externalAlgorithms = [
  */
 export const anyScope = '*';
 
+/** Maximum age of a token in seconds, whatever its `exp` says: a leaked one ends within a day. */
+export const externalTokenSecondsMax = 86_400;
+
 /** Allowed clock difference in seconds (RFC 7519 §4.1.4). */
 export const externalToleranceSeconds = 30;
 
@@ -49,9 +52,6 @@ export interface ExternalSettings {
    * profile.
    */
   readonly requiredScope: string | undefined;
-  readonly algorithms: readonly string[];
-  /** Maximum age of a token in seconds, whatever its `exp` says. */
-  readonly tokenSecondsMax: number;
 }
 
 interface ProfileRules {
@@ -97,7 +97,7 @@ export function readExternalClaims(
     clientId,
     scopes: allowed ? defaultScopes : [],
     issuedAt,
-    validUntil: Math.min(payload.exp ?? 0, issuedAt + settings.tokenSecondsMax) + externalToleranceSeconds,
+    validUntil: Math.min(payload.exp ?? 0, issuedAt + externalTokenSecondsMax) + externalToleranceSeconds,
     isOwn: false,
     ...(requiredScope !== anyScope && { scopeName: requiredScope }),
   };

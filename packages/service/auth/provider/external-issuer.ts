@@ -5,6 +5,8 @@ import type { ExternalIssuer } from '../verify/resource-server.ts';
 import { isCanonical, type TokenClaims } from '../verify/verify-token.ts';
 import {
   type ExternalSettings,
+  externalAlgorithms,
+  externalTokenSecondsMax,
   externalToleranceSeconds,
   readExternalClaims,
   refusedToken,
@@ -28,14 +30,14 @@ export function createExternalIssuer(
   settings: ExternalSettings,
   { now, elapsedSeconds = () => performance.now() / 1000, onFault }: ExternalIssuerOptions,
 ): ExternalIssuer {
-  const { issuer, audience, algorithms, tokenSecondsMax } = settings;
+  const { issuer, audience } = settings;
   const keys = createIssuerKeys({ issuer, elapsedSeconds, onFault });
   const options = {
     issuer,
     audience,
-    algorithms: [...algorithms],
+    algorithms: [...externalAlgorithms],
     clockTolerance: externalToleranceSeconds,
-    maxTokenAge: tokenSecondsMax,
+    maxTokenAge: externalTokenSecondsMax,
     requiredClaims: ['exp', 'iat'],
   };
   const verify = async (token: string): Promise<TokenClaims> => {
@@ -66,9 +68,9 @@ export function createExternalIssuer(
  * Returns the rule that a token breaks, for the operator who configures the issuer; `jose` checks
  * claims only after the signature.
  */
-function ruleBroken(error: Error, { audience, tokenSecondsMax }: ExternalSettings): string {
+function ruleBroken(error: Error, { audience }: ExternalSettings): string {
   const isOld = error instanceof errors.JWTExpired && error.claim === 'iat';
-  if (isOld) return `it must have been issued within the last ${tokenSecondsMax} seconds`;
+  if (isOld) return `it must have been issued within the last ${externalTokenSecondsMax} seconds`;
   if (error instanceof errors.JWTExpired) return 'it must not have expired';
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'it must be signed by the key of its issuer';
   const rules: Readonly<Record<string, string>> = {

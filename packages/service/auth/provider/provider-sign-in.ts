@@ -3,6 +3,7 @@ import type { Configuration, CustomFetch } from 'openid-client';
 import type { Store } from '../../storage/store.ts';
 import { type ClientRow, findClient, isExternalClient } from '../../storage/tables/client.ts';
 import { IssuerError } from '../error.ts';
+import { externalAlgorithms } from './external-claims.ts';
 import { fetchIssuerMetadata, isKeysUrlOf, issuerTimeoutMs, readIssuerBody } from './fetch-issuer-metadata.ts';
 
 /** Settings of the console's sign-in at the external issuer. */
@@ -13,7 +14,6 @@ export interface ProviderSettings {
   readonly clientSecret: string;
   /** The claim of the ID token with the ids of clients whose records the person may read. */
   readonly clientClaim: string;
-  readonly algorithms: readonly string[];
   /** `PUBLIC_URL/console`; the issuer redirects to `/callback` below it. */
   readonly consoleUrl: string;
 }
@@ -117,7 +117,7 @@ function cacheConfiguration(settings: ProviderSettings): () => Promise<Configura
 }
 
 async function openConfiguration(settings: ProviderSettings): Promise<Configuration> {
-  const { issuer, clientId, clientSecret, algorithms } = settings;
+  const { issuer, clientId, clientSecret } = settings;
   const library = await import('openid-client');
   const metadata = await fetchIssuerMetadata(issuer, AbortSignal.timeout(issuerTimeoutMs));
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri']) requireSecure(issuer, metadata, name);
@@ -126,7 +126,7 @@ async function openConfiguration(settings: ProviderSettings): Promise<Configurat
     ...metadata,
     issuer,
     // the library rejects an ID token signed with any other algorithm
-    id_token_signing_alg_values_supported: algorithms.filter((each) =>
+    id_token_signing_alg_values_supported: externalAlgorithms.filter((each) =>
       Array.isArray(offered) ? offered.includes(each) : each === 'RS256',
     ),
   };

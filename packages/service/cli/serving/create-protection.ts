@@ -54,11 +54,12 @@ const queueLimits = (config: Config): FairQueueLimits => ({
   waitMsMax: (config.REQUEST_SECONDS_MAX * 1000) / 2,
 });
 
-export const exportLimits = (config: Config): ExportLimits => ({
-  max: config.EXPORTS_MAX,
-  perClientMax: config.EXPORTS_PER_CLIENT_MAX,
-  perTenantMax: config.EXPORTS_PER_TENANT_MAX,
-  stallMs: config.EXPORT_STALL_SECONDS * 1000,
-  durationMs: config.EXPORT_SECONDS_MAX * 1000,
-  rateMin: config.EXPORT_RATE_MIN_KIB * 1024,
+/** A client gets half of the exports and a tenant three quarters, so that others get one too. */
+export const exportLimits = ({ EXPORTS_MAX: max, fixed }: Config): ExportLimits => ({
+  max,
+  perClientMax: Math.ceil(max / 2),
+  perTenantMax: Math.ceil((max * 3) / 4),
+  stallMs: fixed.exportStallSeconds * 1000,
+  durationMs: fixed.exportSecondsMax * 1000,
+  rateMin: fixed.exportRateMinKib * 1024,
 });

@@ -7,6 +7,7 @@ import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import { createExternalIssuer } from '../../auth/provider/external-issuer.ts';
 import type { ExternalIssuer } from '../../auth/verify/resource-server.ts';
 import type { Config } from '../config.ts';
+import { familySeconds } from '../store/key-ring-options.ts';
 import { nowSeconds } from '../store/now-seconds.ts';
 
 export const openAuth = async (
@@ -21,18 +22,19 @@ export const openAuth = async (
   settings: authSettings(config),
 });
 
+/** A pause for lunch keeps a session of a console; a working day ends it. */
+const consoleSessions = { sessionIdleSeconds: 1_800, sessionSeconds: 43_200 };
+
 const authSettings = (config: Config): AuthContext['settings'] => ({
   issuer: config.publicUrl,
   audience: `${config.publicUrl}${apiPath}`,
   accessTokenSeconds: config.ACCESS_TOKEN_SECONDS,
   refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
-  refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
-  refreshFamiliesMax: config.REFRESH_FAMILIES_MAX,
+  refreshFamilySeconds: familySeconds(config),
+  refreshFamiliesMax: config.fixed.refreshFamiliesMax,
   refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
-  sessionIdleSeconds: config.CONSOLE_IDLE_SECONDS,
-  sessionSeconds: config.CONSOLE_SESSION_SECONDS,
+  ...consoleSessions,
   refreshTokenUse: config.REFRESH_TOKEN_USE,
-  keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
 });
 
 /**

@@ -10,8 +10,10 @@ import type { Config } from '../config.ts';
 
 const sweepEveryMs = 600_000;
 const daySeconds = 86_400;
+/** Days for which the list of imports is kept; what was imported is in the audit log for longer. */
+const importDays = 90;
 
-type SweepSettings = Pick<Config, 'TOMBSTONE_DAYS' | 'HISTORY_DAYS' | 'IMPORT_HISTORY_DAYS' | 'AUDIT_RETENTION_DAYS'>;
+type SweepSettings = Pick<Config, 'TOMBSTONE_DAYS' | 'HISTORY_DAYS' | 'AUDIT_RETENTION_DAYS'>;
 
 /** Deletes expired data now and periodically. After an error, the next run tries again. */
 export function sweepRegularly(store: Store, config: SweepSettings, logger: Logger): void {
@@ -31,7 +33,7 @@ export async function sweepStore(
   nowMs: number,
   onFailure: (error: unknown, left: string) => void,
 ): Promise<void> {
-  const { TOMBSTONE_DAYS: days, IMPORT_HISTORY_DAYS: importDays, AUDIT_RETENTION_DAYS: auditDays } = settings;
+  const { TOMBSTONE_DAYS: days, AUDIT_RETENTION_DAYS: auditDays } = settings;
   const nowSeconds = Math.floor(nowMs / 1000);
   const versions = { nowSeconds, days: versionDays(settings), forgetsDays: days === 0 };
   const attempt = (sweep: Promise<unknown>, left: string) => sweep.catch((error: unknown) => onFailure(error, left));

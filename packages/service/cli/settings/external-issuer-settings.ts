@@ -4,11 +4,10 @@ import {
   anyScope,
   clientIdClaims,
   type ExternalSettings,
-  externalAlgorithms,
   externalProfiles,
 } from '../../auth/provider/external-claims.ts';
 import type { ProviderSettings } from '../../auth/provider/provider-sign-in.ts';
-import { issuerUrl, listOf, oneOf, type Setting, secretOf, wholeNumber, word } from './setting.ts';
+import { issuerUrl, oneOf, type Setting, secretOf, word } from './setting.ts';
 
 export const externalIssuerSettings = {
   OIDC_ISSUER: issuerUrl(
@@ -35,17 +34,6 @@ export const externalIssuerSettings = {
     undefined,
     'subscription:read',
     `Scope that external tokens need to read the report, or ${anyScope} for none; if unset, subscription:read, and with OIDC_PROFILE=keycloak none`,
-  ),
-  OIDC_TOKEN_SECONDS_MAX: wholeNumber(
-    60,
-    2_592_000,
-    86_400,
-    'Maximum age of an external token since its iat, regardless of its exp',
-  ),
-  OIDC_ALGORITHMS: listOf(
-    externalAlgorithms,
-    ['ES256', 'RS256', 'PS256', 'EdDSA'],
-    'Accepted signature algorithms of external tokens',
   ),
   OIDC_CONSOLE_CLIENT_ID: word(
     undefined,
@@ -106,8 +94,6 @@ export function externalSettings(values: Values, publicUrl: string): ExternalSet
     clientIdClaim: values.OIDC_CLIENT_ID_CLAIM,
     scopeClaim: values.OIDC_SCOPE_CLAIM,
     requiredScope: values.OIDC_REQUIRED_SCOPE,
-    algorithms: values.OIDC_ALGORITHMS,
-    tokenSecondsMax: values.OIDC_TOKEN_SECONDS_MAX,
   };
 }
 
@@ -118,8 +104,7 @@ export function providerSettings(values: Values, publicUrl: string): ProviderSet
     OIDC_CONSOLE_CLIENT_ID: clientId,
     OIDC_CONSOLE_CLIENT_SECRET: clientSecret,
     OIDC_CONSOLE_CLIENT_CLAIM: clientClaim,
-    OIDC_ALGORITHMS: algorithms,
   } = values;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
-  return { issuer, clientId, clientSecret, clientClaim, algorithms, consoleUrl: `${publicUrl}/console` };
+  return { issuer, clientId, clientSecret, clientClaim, consoleUrl: `${publicUrl}/console` };
 }

@@ -138,24 +138,6 @@ function isNetwork(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
-/** A comma-separated list of values of an enumeration. */
-export function listOf<T extends string>(
-  words: readonly T[],
-  fallback: readonly T[],
-  description: string,
-): Setting<readonly T[]> {
-  return {
-    read: (list) => {
-      const names = list.split(',').map((name) => name.trim());
-      const known = words.filter((word) => names.includes(word));
-      return known.length === new Set(names).size ? known : undefined;
-    },
-    fallback,
-    rule: `a list of ${words.join(', ')}, separated by commas`,
-    description,
-  };
-}
-
 /**
  * Printable ASCII without blanks, quotes and backslashes, as OAuth defines its tokens (RFC 6749
  * §3.3).

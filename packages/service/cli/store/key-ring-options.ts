@@ -6,6 +6,13 @@ import type { Config } from '../config.ts';
 import { nowSeconds } from './now-seconds.ts';
 
 /**
+ * Seconds after which a client authenticates again, whatever it refreshes: 10 hours, a working day,
+ * with the default lifetime of a refresh token.
+ */
+export const familySeconds = ({ REFRESH_TOKEN_SECONDS }: Pick<Config, 'REFRESH_TOKEN_SECONDS'>): number =>
+  20 * REFRESH_TOKEN_SECONDS;
+
+/**
  * Options of the key ring from the settings, for the service and for the commands that manage keys.
  * In a file of its own: the cipher loads jose, which most commands do not need.
  */
@@ -14,7 +21,7 @@ export function keyRingOptions(config: Config, store: Store, logger?: Logger): K
     store,
     cipher: createKeyCipher(config.KEY_ENCRYPTION_SECRET, config.KEY_ENCRYPTION_SECRET_BEFORE),
     algorithm: config.SIGNING_ALGORITHM,
-    lifetimes: { access: config.ACCESS_TOKEN_SECONDS, refresh: config.REFRESH_FAMILY_SECONDS },
+    lifetimes: { access: config.ACCESS_TOKEN_SECONDS, refresh: familySeconds(config) },
     rotationDays: config.KEY_ROTATION_DAYS,
     now: nowSeconds,
     onFault: (error) =>

@@ -31,7 +31,7 @@ const codes: Readonly<Record<string, Refusal>> = {
   ],
   TOO_MANY_CONNECTIONS: [
     'TOO_MANY_REQUESTS',
-    'Cannot accept another connection: an address must have at most CONNECTIONS_PER_ADDRESS_MAX open connections; reuse open ones',
+    'Cannot accept another connection: its address has too many open ones; reuse them',
   ],
 };
 const invalid = (rule: string): Refusal => ['INVALID_HTTP_MESSAGE', `Cannot read the request: ${rule}`];

@@ -65,7 +65,6 @@ describe.each(drawn)('tokens in the course of time on $engine', ({ openTestStore
         sessionIdleSeconds: 1_800,
         sessionSeconds: 43_200,
         refreshTokenUse: 'rotate',
-        keycloakMembers: true,
       },
     };
   });

@@ -5,6 +5,7 @@ import { expectTokenError } from '../../../../test/support/expect-error.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
+import type { FixedLimits } from '../../cli/settings/fixed-limits.ts';
 import { directoryStatement } from '../../storage/store.ts';
 
 const drawn = drawOne([...engines, pooledPostgres], import.meta.url);
@@ -14,9 +15,9 @@ type Issued = TokenResponse & { readonly refresh_token: string };
 describe.each(drawn)('revocation always revokes, on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
-  const start = async (environment: Record<string, string> = {}) => {
+  const start = async (environment: Record<string, string> = {}, fixed: Partial<FixedLimits> = {}) => {
     opened = await openTestStore();
-    service = await startService(opened, environment);
+    service = await startService(opened, environment, fixed);
     return service.createTenant('acme');
   };
   const issue = async (client: TestClient): Promise<Issued> =>
@@ -42,7 +43,7 @@ describe.each(drawn)('revocation always revokes, on $engine', ({ engine, openTes
   afterEach(() => service.close());
 
   test('a family that was dropped for newer ones can still be revoked by either of its tokens', async () => {
-    const client = await clientOf(start({ REFRESH_FAMILIES_MAX: '2' }));
+    const client = await clientOf(start({}, { refreshFamiliesMax: 2 }));
     const issued: Issued[] = [];
     for (let n = 0; n < 6; n += 1) issued.push(await issue(client));
     const last = issued.pop() as Issued; // of the five before, one at most can still be refreshed
@@ -53,7 +54,7 @@ describe.each(drawn)('revocation always revokes, on $engine', ({ engine, openTes
   });
 
   test('client rotate --revoke-tokens revokes tokens without a refresh token and those of dropped families', async () => {
-    const tenant = await start({ REFRESH_FAMILIES_MAX: '2' });
+    const tenant = await start({}, { refreshFamiliesMax: 2 });
     const plain = await service.createClient(tenant, { grants: ['client_credentials'] });
     const refreshing = await service.createClient(tenant);
     const before = await issue(plain);

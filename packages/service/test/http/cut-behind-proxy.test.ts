@@ -118,8 +118,7 @@ describe.runIf(proxies.length > 0)('a whole report whose service is killed', () 
       environment: {
         ...opened.environment,
         PORT: port,
-        EXPORTS_PER_CLIENT_MAX: '4',
-        EXPORTS_PER_TENANT_MAX: '4',
+        EXPORTS_MAX: '8',
         ACCESS_TOKEN_SECONDS: '3600',
       },
     });

@@ -36,15 +36,11 @@ describe.each(drawn)('whole reports at once, on $engine', ({ openTestStore }) =>
 
   beforeAll(async () => {
     const opened = await openTestStore();
-    service = await startService(opened, {
-      EXPORTS_MAX: '4',
-      EXPORTS_PER_CLIENT_MAX: '2',
-      EXPORTS_PER_TENANT_MAX: '3',
-      EXPORT_STALL_SECONDS: '3600',
-    });
+    service = await startService(opened, { EXPORTS_MAX: '4' }, { exportStallSeconds: 3_600 });
     demanding = await startService(
       { ...opened, close: async () => undefined },
-      { EXPORT_STALL_SECONDS: '3', EXPORT_RATE_MIN_KIB: '1000000' },
+      {},
+      { exportStallSeconds: 3, exportRateMinKib: 1_000_000 },
     );
     const [acme, globex] = [await service.createTenant('acme'), await service.createTenant('globex')];
     for (let start = 0; start < rows.length; start += 1_250)

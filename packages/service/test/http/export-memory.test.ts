@@ -53,7 +53,7 @@ test.skipIf(process.platform !== 'linux').each(drawn)(
       environment: {
         ...opened.environment,
         PORT: String(port),
-        EXPORTS_PER_CLIENT_MAX: '3',
+        EXPORTS_MAX: '6',
         // to measure live memory rather than garbage that is not collected yet
         NODE_OPTIONS: '--max-semi-space-size=2',
       },

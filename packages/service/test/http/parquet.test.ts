@@ -48,7 +48,7 @@ describe.each(drawn)('a report as Parquet on $engine', ({ engine, openTestStore 
   let credentials: TestClient;
   let token: string;
   beforeAll(async () => {
-    service = await startService(await openTestStore(), { EXPORTS_PER_CLIENT_MAX: '4' });
+    service = await startService(await openTestStore(), { EXPORTS_MAX: '8' });
     tenant = await service.createTenant('acme');
     credentials = await service.createClient(tenant);
     const rows = [...syntheticRows({ count: 6_000, seed: 5, until: 1_767_225_600 })];

@@ -60,13 +60,16 @@ describe('a listener with TLS_CERT_FILE', () => {
   beforeAll(async () => {
     files = linkCertificate();
     management = await freePort();
-    service = await startService(await openSqlite(), {
-      ...settings(),
-      MANAGEMENT_PORT: String(management),
-      MANAGEMENT_TLS_CERT_FILE: files.certificate,
-      MANAGEMENT_TLS_KEY_FILE: files.key,
-      CONNECTIONS_PER_ADDRESS_MAX: '8',
-    });
+    service = await startService(
+      await openSqlite(),
+      {
+        ...settings(),
+        MANAGEMENT_PORT: String(management),
+        MANAGEMENT_TLS_CERT_FILE: files.certificate,
+        MANAGEMENT_TLS_KEY_FILE: files.key,
+      },
+      { connectionsPerAddressMax: 8 },
+    );
     port = portOf(service);
     client = await service.createClient(await service.createTenant('acme'));
   });

@@ -96,7 +96,7 @@ describe('an embedded store of many tenants', () => {
     await insertFamilies(opened.store, 3_000);
     const { watched, mostOfTurn } = watch(opened.store);
     const failures: unknown[] = [];
-    const settings = { TOMBSTONE_DAYS: 30, HISTORY_DAYS: 30, IMPORT_HISTORY_DAYS: 90, AUDIT_RETENTION_DAYS: 365 };
+    const settings = { TOMBSTONE_DAYS: 30, HISTORY_DAYS: 30, AUDIT_RETENTION_DAYS: 365 };
     // the day is noted, then used by both sweeps, then the imports and the audit log are old
     for (const days of [0, 32, 100, 400])
       await sweepStore(watched, settings, nowMs + days * 86_400_000, (error) => failures.push(error));

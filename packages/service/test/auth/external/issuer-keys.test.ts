@@ -34,8 +34,6 @@ describe('the keys of an external issuer', () => {
         clientIdClaim: undefined,
         scopeClaim: 'scope',
         requiredScope: undefined,
-        algorithms: ['ES256'],
-        tokenSecondsMax: 86_400,
         ...given,
       },
       { now: () => time, elapsedSeconds: () => time + setBack, onFault: (error) => told.push(error) },
