@@ -206,7 +206,7 @@ interface TenantReads {
 }
 
 /** Changes of the rows of one tenant, each in one transaction that locks it. */
-interface TenantWrites {
+export interface TenantWrites {
   /**
    * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves.
    * Equal rows stay as they are. With `expectsNew`, none is looked up before it is inserted: it

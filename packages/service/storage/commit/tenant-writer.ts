@@ -1,20 +1,9 @@
-import type { HistorySweep, HistorySwept, LoadCounts, RecordOwner, Store, TenantId } from '../store.ts';
+import type { HistorySweep, HistorySwept, LoadCounts, RecordOwner, TenantId, TenantWrites } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import type { TenantChange } from './tenant-change.ts';
 
 /** The changes of a store as functions; its engine runs each as one transaction. */
-export abstract class TenantWriter
-  implements
-    Pick<
-      Store,
-      | 'loadSubscriptions'
-      | 'deleteSubscriptions'
-      | 'eraseRows'
-      | 'sweepTombstones'
-      | 'sweepHistory'
-      | 'recountSubscriptions'
-    >
-{
+export abstract class TenantWriter implements Omit<TenantWrites, 'openReplacement' | 'lockImport' | 'writeTenant'> {
   /** Durable when it resolves. The caller knows the type of the result. */
   protected abstract change<T>(change: TenantChange): Promise<T>;
 

@@ -18,18 +18,25 @@ interface OnceRead {
   readonly isBounded: boolean;
 }
 
+/** What a tenant's transaction must know about the database, by its catalogs. */
+interface DatabaseFacts {
+  /** Whether it must switch to `tenantRole`. */
+  readonly stepDown: boolean;
+  /** Whether the database is a Citus cluster. */
+  readonly isDistributed: boolean;
+}
+
 /** Maximum prepared statements per connection, the same as on the embedded store. */
 const preparedMax = 512;
 
 /** Sends statements and tenants' transactions over the connections of a store. */
 export class Statements {
   readonly #traced: TracedDatabase;
-  readonly #facts: DatabaseFactsReader;
+  #facts: DatabaseFacts | undefined;
   readonly #names = new Map<string, string>();
 
-  constructor(traced: TracedDatabase, facts: DatabaseFactsReader) {
+  constructor(traced: TracedDatabase) {
     this.#traced = traced;
-    this.#facts = facts;
   }
 
   prepare(text: string, values: BatchStatement['values'] = []): BatchStatement {
@@ -56,7 +63,7 @@ export class Statements {
     client: pg.ClientBase,
     { tenant, statements, isBounded }: OnceRead,
   ): Promise<readonly (readonly Row[])[]> {
-    const { stepDown, isDistributed } = this.#facts.known ?? (await this.#facts.read(client));
+    const { stepDown, isDistributed } = this.#facts ?? (await this.#readFacts(client));
     const plansOnce = isBounded && !isDistributed; // Citus cannot
     const isSingle = statements.length === 1 && !isDistributed; // one statement has one snapshot
     const opening = isSingle
@@ -82,17 +89,28 @@ export class Statements {
    * Runs a transaction in which row-level security makes one tenant's rows visible, whatever role
    * we connect as.
    */
-  async inTenant<T>(client: pg.ClientBase, begin: string, tenant: TenantId, work: () => Promise<T>): Promise<T> {
-    const { stepDown } = await this.#facts.read(client);
+  async inTenant<T>(
+    client: pg.ClientBase,
+    begin: string,
+    tenant: TenantId,
+    work: (facts: DatabaseFacts) => Promise<T>,
+  ): Promise<T> {
+    const facts = this.#facts ?? (await this.#readFacts(client));
     // the opening and the first statement of the work are one write, which wakes the server once
     const socket = socketOf(client);
     socket.cork();
     try {
-      const opening = tenantOpening(begin, tenant, stepDown).map(([text, values]) => this.prepare(text, values));
-      return inTransaction(client, [this.run(client, opening)], work);
+      const opening = tenantOpening(begin, tenant, facts.stepDown).map(([text, values]) => this.prepare(text, values));
+      return inTransaction(client, [this.run(client, opening)], () => work(facts));
     } finally {
       socket.uncork();
     }
+  }
+
+  async #readFacts(client: pg.ClientBase): Promise<DatabaseFacts> {
+    const [stepDown, isDistributed] = await Promise.all([bypassesRowSecurity(client), hasCitus(client)]);
+    this.#facts = { stepDown, isDistributed };
+    return this.#facts;
   }
 
   /**
@@ -123,45 +141,4 @@ export async function inTransaction<T>(
   await Promise.all([...opening, working]);
   await client.query('commit');
   return working;
-}
-
-// What the catalogs say about the database: the role that we connect as, Citus
-// (docs/operators/citus.md), and the schema.
-
-/** What a tenant's transaction must know about the database. */
-interface DatabaseFacts {
-  /** Whether it must switch to `tenantRole`. */
-  readonly stepDown: boolean;
-  /** Whether the database is a Citus cluster. */
-  readonly isDistributed: boolean;
-}
-
-export class DatabaseFactsReader {
-  #reading: Promise<DatabaseFacts> | undefined;
-  #known: DatabaseFacts | undefined;
-
-  /** The facts, once they have been queried. */
-  get known(): DatabaseFacts | undefined {
-    return this.#known;
-  }
-
-  /** Queries the facts once, and again after a failure. */
-  read(client: pg.ClientBase): Promise<DatabaseFacts> {
-    this.#reading ??= readFacts(client).then(
-      (facts) => {
-        this.#known = facts;
-        return facts;
-      },
-      (error: unknown) => {
-        this.#reading = undefined;
-        throw error;
-      },
-    );
-    return this.#reading;
-  }
-}
-
-async function readFacts(client: pg.ClientBase): Promise<DatabaseFacts> {
-  const [stepDown, isDistributed] = await Promise.all([bypassesRowSecurity(client), hasCitus(client)]);
-  return { stepDown, isDistributed };
 }

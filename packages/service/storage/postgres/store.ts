@@ -33,8 +33,8 @@ import { migratePostgres } from './migrate.ts';
 import { ChangeNotifications } from './notifications.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
-import { DatabaseFactsReader, Statements } from './statements.ts';
-import { TenantChanges } from './tenant-changes.ts';
+import { Statements } from './statements.ts';
+import { type ChangeParts, runChange, writeTenant } from './tenant-changes.ts';
 import { type TransactionParts, transactOnPostgres } from './transact.ts';
 
 /**
@@ -45,9 +45,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const { url, keepsHistory = true, tenantBytesMax: bytesMax = 0 } = options;
   const notifications = new ChangeNotifications(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
-  const facts = new DatabaseFactsReader();
-  const statements = new Statements(describeDatabase(url), facts);
-  return new PostgresStore({ url, keepsHistory, bytesMax, notifications, connections, facts, statements });
+  const statements = new Statements(describeDatabase(url));
+  return new PostgresStore({ url, keepsHistory, bytesMax, notifications, connections, statements });
 }
 
 type Client = pg.ClientBase;
@@ -60,7 +59,6 @@ interface SharedParts {
   readonly connections: PostgresConnections;
   readonly statements: Statements;
   readonly notifications: ChangeNotifications;
-  readonly facts: DatabaseFactsReader;
 }
 
 class PostgresStore extends TenantWriter implements Store {
@@ -135,19 +133,19 @@ class PostgresStore extends TenantWriter implements Store {
   }
 
   protected async change<T>(change: TenantChange): Promise<T> {
-    const done = await this.#changes.run(change);
+    const done = await runChange(this.#changeParts, change);
     this.#shared.notifications.noteOwnChange();
     return done as T;
   }
 
   async writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
-    const rows = await this.#changes.writeTenant(tenant, statements);
+    const rows = await writeTenant(this.#changeParts, tenant, statements);
     this.#shared.notifications.noteOwnChange();
     return rows;
   }
 
-  get #changes(): TenantChanges {
-    return new TenantChanges(this.#shared, (work, how) => this.#use(work, how));
+  get #changeParts(): ChangeParts {
+    return { ...this.#shared, use: (work, how) => this.#use(work, how) };
   }
 
   async readDirectory<S extends string>(
