@@ -65,7 +65,7 @@ export const loadParameters = {
   }),
   columns: Type.String({
     ...mappingText,
-    'x-rule': `${mappingText['x-rule']}, or ${savedMapping}`,
+    'x-rule': `${mappingText['x-rule']}, or ${savedMapping}, of at most ${mappingMax} characters`,
     description: `Which columns of CSV are which fields, and values of fields that it lacks; or ${savedMapping}, for the mapping that is saved for the tenant. Other columns are ignored. If absent, each column has the name of its field`,
   }),
 } as const satisfies Record<string, TSchema>;

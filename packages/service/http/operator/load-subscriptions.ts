@@ -1,12 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseForm } from '../../../contract/form.ts';
 import {
   type LoadFlag,
   type LoadSummary,
   loadFlags,
   loadMediaTypes,
   loadParameters,
-  mappingMax,
   outcomeOf,
   type RejectedRow,
   rejectedRowsShown,
@@ -14,9 +12,9 @@ import {
 } from '../../../contract/load.ts';
 import { importFlags } from '../../../contract/operator/import.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
-import { describeFaults, malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
+import { describeFaults } from '../../../contract/parameter-faults.ts';
 import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
-import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
+import { ruleOf } from '../../../contract/schema.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import { isOperatorHeader } from '../../auth/verify/authorize-operator.ts';
 import type { Access } from '../../auth/verify/resource-server.ts';
@@ -43,6 +41,7 @@ import {
   actorOf,
   logUnrecordedEnd,
   readPath,
+  readQuery,
   rejectAction,
   toRequestError,
 } from './operator-routes.ts';
@@ -281,42 +280,30 @@ const flagNames = Object.keys(loadFlags) as LoadFlag[];
 
 /** Reads the query string of a load; throws `ProblemError` with every fault. */
 export function parseLoadParameters(query: string): LoadQuery {
-  const { pairs, malformed } = parseForm(query);
-  const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(loadParameters))];
-  for (const { name, value } of pairs) {
-    const known = flagNames.find((each) => each === name);
-    if (known !== undefined && value !== 'true' && value !== 'false')
-      faults.push({ parameter: known, value: shorten(value), rule: ruleOf(loadParameters[known]) });
-  }
-  const isOn = (name: LoadFlag): boolean => pairs.some((pair) => pair.name === name && pair.value === 'true');
-  const given = (name: string): string | undefined => pairs.find((pair) => pair.name === name)?.value;
-  const removed = given('remove');
-  const remove = removed === undefined ? undefined : readWholeNumber(loadParameters.remove, removed);
-  if (removed !== undefined && (remove === undefined || !isOn('replace')))
-    faults.push({
-      parameter: 'remove',
-      value: shorten(removed),
-      rule: remove === undefined ? ruleOf(loadParameters.remove) : 'combined with replace=true',
-    });
-  const mapping = given('columns');
-  const columns = mapping === undefined || mapping === savedMapping ? mapping : readMapping(mapping, faults);
-  if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
-  const flags = Object.fromEntries(flagNames.map((name) => [name, isOn(name)])) as LoadFlags;
+  let columns: LoadQuery['columns'];
+  const values = readQuery(query, loadParameters, [], (read) => {
+    const faults: Fault[] = [];
+    if (read.remove !== undefined && read.replace !== 'true')
+      faults.push({ parameter: 'remove', value: String(read.remove), rule: 'combined with replace=true' });
+    const given = read.columns as string | undefined;
+    columns = given === undefined || given === savedMapping ? given : readMapping(given, faults);
+    return faults;
+  });
+  const flags = Object.fromEntries(flagNames.map((name) => [name, values[name] === 'true'])) as LoadFlags;
+  const remove = values.remove as number | undefined;
   return { flags, ...(remove !== undefined && { remove }), ...(columns !== undefined && { columns }) };
 }
 
 /** Parses a mapping of columns; adds a fault if it cannot be used. */
 function readMapping(text: string, faults: Fault[]): ColumnMapping | undefined {
-  const parameter = 'columns';
-  const rule = ruleOf(loadParameters[parameter]);
   try {
-    if (fitsText(loadParameters[parameter], text)) return parseMapping(text);
-    faults.push({ parameter, value: shorten(text), rule: `${rule}, of at most ${mappingMax} characters` });
+    return parseMapping(text);
   } catch (error) {
     if (!(error instanceof MappingError)) throw error;
-    faults.push({ parameter, value: shorten(text), rule: `${rule}: ${error.rule}` });
+    const rule = `${ruleOf(loadParameters.columns)}: ${error.rule}`;
+    faults.push({ parameter: 'columns', value: shorten(text), rule });
+    return undefined;
   }
-  return undefined;
 }
 
 export interface LoadAuthorization {

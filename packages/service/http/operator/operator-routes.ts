@@ -149,11 +149,15 @@ export function readPath(params: unknown): Readonly<Record<string, string>> {
   return values;
 }
 
-/** Reads a query string by its parameters' schemas; throws `ProblemError` with every fault. */
-function readQuery(
+/**
+ * Reads a query string by its parameters' schemas; throws `ProblemError` with every fault, also
+ * those that `findMore` finds in the values.
+ */
+export function readQuery(
   query: string,
   schemas: Readonly<Record<string, TSchema>>,
   required: readonly string[] = [],
+  findMore: (values: Readonly<Record<string, string | number>>) => readonly Fault[] = () => [],
 ): Readonly<Record<string, string | number>> {
   const { pairs, malformed } = parseForm(query);
   const faults: Fault[] = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(schemas))];
@@ -169,6 +173,7 @@ function readQuery(
   for (const [parameter, schema] of Object.entries(schemas))
     if (required.includes(parameter) && !pairs.some(({ name }) => name === parameter))
       faults.push({ parameter, value: null, rule: ruleOf(schema) });
+  faults.push(...findMore(values));
   if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
   return values;
 }
