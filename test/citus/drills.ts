@@ -142,7 +142,7 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
     const { iccid } = JSON.parse(rows.split('\n')[9] ?? '') as { iccid: string };
     return [
       `import ${await load(rows)}, of changes ${await load(ofStatus('DEPLETED'))}`,
-      `replacement ${await load(ofStatus('ACTIVE').split('\n').slice(0, 40).join('\n'), '--replace')}`,
+      `replacement ${await load(ofStatus('ACTIVE').split('\n').slice(0, 40).join('\n'), '--replace', '--remove', '120')}`,
       `PUT ${await put(rows)}, PUT of changes ${await put(ofStatus('EXPIRED'))}`,
       `erasure ${await run(['subscription', 'delete', '--tenant', living.name, '--id', 'loaded1', 'loaded2'])}`,
       `one by ICCID ${await run(['subscription', 'delete', '--tenant', living.name, '--iccid', iccid])}`,

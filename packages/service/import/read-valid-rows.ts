@@ -117,10 +117,8 @@ export function readRows(
   return readCsv(text, { mapping, onSkipped });
 }
 
-export const checkSourceRow = ({ content, raw }: SourceRow): CheckedRow => checkContent(content, raw);
-
-/** Checks the content of a row; its faults show numbers as they are in `raw`, if that is JSON. */
-function checkContent(content: SourceRow['content'], raw: string): CheckedRow {
+/** Checks a row; its faults show numbers as they are in its text, if that is JSON. */
+export function checkSourceRow({ content, raw }: SourceRow): CheckedRow {
   if ('faults' in content) return content;
   const checked = checkRow(content.value);
   return 'row' in checked ? checked : { faults: showSource(checked.faults, raw) };

@@ -1,11 +1,10 @@
 import type { Replacement, Store, TenantId } from '../storage/store.ts';
-import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { inSpan } from '../tracing/span.ts';
 import { ImportError, sayLeft } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-summary.ts';
-import { batchRows } from './read-batches.ts';
-import { decompressed, noRowsYet, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
+import { batchRows, readBatches } from './read-batches.ts';
+import { decompressed, noRowsYet, type SourceOptions, type Tally } from './read-valid-rows.ts';
 
 interface ReplaceOptions extends SourceOptions {
   /** Count what would change, and change nothing. */
@@ -55,28 +54,20 @@ async function addRows(
   options: ReplaceOptions,
   tally: Tally,
 ): Promise<void> {
-  let batch = new Map<string, SubscriptionRow>();
   let pendingBatch: Promise<void> = Promise.resolve();
-  const flush = async (): Promise<void> => {
-    await pendingBatch;
-    const rows = [...batch.values()];
-    pendingBatch = inSpan(
-      'add batch',
-      () => replacement.add(rows),
-      () => ({ 'subreport.rows': rows.length }),
-    );
-    pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
-    batch = new Map();
-    options.onProgress?.(tally.read);
-  };
   try {
-    for await (const row of readValidRows(decompressed(source, options), { ...options, tally })) {
+    for await (const rows of readBatches(decompressed(source, options), { ...options, tally }, batchRows)) {
+      await pendingBatch;
+      options.onProgress?.(tally.read);
       // the replacement is refused anyway; read on only to report all faults
       if (tally.rejected > 0) continue;
-      batch.set(row.id, row);
-      if (batch.size >= batchRows) await flush();
+      pendingBatch = inSpan(
+        'add batch',
+        () => replacement.add(rows),
+        () => ({ 'subreport.rows': rows.length }),
+      );
+      pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
     }
-    await flush();
   } finally {
     await pendingBatch;
   }
