@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { Operation } from './operations.ts';
 import { reportFormats } from './report.ts';
 import { plain, plainText, printable, wholeNumber } from './schema.ts';
 import { Subscription } from './subscription.ts';
@@ -69,6 +70,16 @@ export const loadParameters = {
     description: `Which columns of CSV are which fields, and values of fields that it lacks; or ${savedMapping}, for the mapping that is saved for the tenant. Other columns are ignored. If absent, each column has the name of its field`,
   }),
 } as const satisfies Record<string, TSchema>;
+
+/** The operation `loadSubscriptions`. */
+export const loadOperation = {
+  method: 'PUT',
+  path: '/operator/v1/tenants/{tenant}/subscriptions',
+  tag: 'records',
+  summary: 'Load the records of a tenant',
+  description:
+    "Requires an operator's token with the scope subscription:write, for any tenant, or an access token of a client with this scope, for its own tenant. Validates and loads the records of the body, as NDJSON or CSV, plain or compressed with gzip or zstd. A body that is incomplete or cannot be read to its end changes nothing. By default, valid rows are loaded and invalid rows are listed in the response; with strict=true or replace=true, an invalid row rejects the whole body. The request is idempotent: repeating it changes nothing.",
+} as const satisfies Operation;
 
 /** The media types of a load's body, by format. */
 export const loadMediaTypes = {

@@ -5,8 +5,8 @@ import {
   type OperatorOperationId,
   operatorApi,
   operatorOperations,
-  pathParameters,
 } from '../../packages/contract/operator/operations.ts';
+import { pathParameters } from '../../packages/contract/operator/path-parameters.ts';
 import { descriptionOf, exampleOf } from '../../packages/contract/schema.ts';
 import { codeSamples, type SampleRequest, sampleRequests } from './code-samples.ts';
 import { operatorSecuritySchemes, referring, usedComponents } from './components.ts';

@@ -1,12 +1,11 @@
 import type { Static, TObject, TSchema } from 'typebox';
+import { loadOperation } from '../load.ts';
 import { type Operation, operations } from '../operations.ts';
-import { printableAscii } from '../schema.ts';
-import { Type } from '../type.ts';
 import { auditOperations } from './audit.ts';
 import { clientOperations } from './client-operations.ts';
 import { doctorOperations } from './doctor.ts';
 import { healthOperations } from './health.ts';
-import { importId, importOperations } from './import.ts';
+import { importOperations } from './import.ts';
 import { keyOperations } from './key.ts';
 import { settingOperations } from './setting.ts';
 import { tenantOperations } from './tenant.ts';
@@ -59,14 +58,7 @@ export type CallOperation = <Id extends OperatorApiId>(
 
 /** Every operation of the management listener by name. */
 export const operatorOperations = {
-  loadSubscriptions: {
-    method: 'PUT',
-    path: '/operator/v1/tenants/{tenant}/subscriptions',
-    tag: 'records',
-    summary: 'Load the records of a tenant',
-    description:
-      "Requires an operator's token with the scope subscription:write, for any tenant, or an access token of a client with this scope, for its own tenant. Validates and loads the records of the body, as NDJSON or CSV, plain or compressed with gzip or zstd. A body that is incomplete or cannot be read to its end changes nothing. By default, valid rows are loaded and invalid rows are listed in the response; with strict=true or replace=true, an invalid row rejects the whole body. The request is idempotent: repeating it changes nothing.",
-  },
+  loadSubscriptions: loadOperation,
   ...operatorApi,
   getMetrics: {
     method: 'GET',
@@ -83,21 +75,3 @@ export const operatorOperations = {
 
 /** Name of an operation of the management listener. */
 export type OperatorOperationId = keyof typeof operatorOperations;
-
-const identifier = (description: string, example: string): TSchema =>
-  Type.String({
-    minLength: 1,
-    maxLength: 255,
-    pattern: printableAscii,
-    description,
-    'x-rule': '1 to 255 printable characters',
-    examples: [example],
-  });
-
-/** The path parameters of the operator's API. */
-export const pathParameters: Readonly<Record<string, TSchema>> = {
-  tenant: identifier('Name of the tenant', 'acme'),
-  client_id: identifier('Id of the client', 'acme-reporting'),
-  import_id: importId,
-  operator_id: identifier("Id of the operator's token", 'op-3f1f2f6a7c10'),
-};

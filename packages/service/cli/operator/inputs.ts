@@ -7,8 +7,8 @@ import {
   type OperatorBody,
   type OperatorInput,
   operatorApi,
-  pathParameters,
 } from '../../../contract/operator/operations.ts';
+import { pathParameters } from '../../../contract/operator/path-parameters.ts';
 import { valueFault } from '../../../contract/parameter-faults.ts';
 import { descriptionOf, ruleOf } from '../../../contract/schema.ts';
 import { didYouMean } from '../../../contract/suggest.ts';

@@ -4,6 +4,7 @@ import {
   type LoadSummary,
   loadFlags,
   loadMediaTypes,
+  loadOperation,
   loadParameters,
   outcomeOf,
   type RejectedRow,
@@ -11,7 +12,7 @@ import {
   savedMapping,
 } from '../../../contract/load.ts';
 import { importFlags } from '../../../contract/operator/import.ts';
-import { operatorOperations } from '../../../contract/operator/operations.ts';
+import { tenantOperations } from '../../../contract/operator/tenant.ts';
 import { describeFaults } from '../../../contract/parameter-faults.ts';
 import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
 import { ruleOf } from '../../../contract/schema.ts';
@@ -44,7 +45,7 @@ import {
   readQuery,
   rejectAction,
   toRequestError,
-} from './operator-routes.ts';
+} from './operator-request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -112,7 +113,7 @@ type AuthorizeLoad = (request: FastifyRequest, tenant: string) => Promise<LoadAc
  * from a file. Wherever it is added, it shares the limits.
  */
 export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, authorize: AuthorizeLoad) => void {
-  const { method, path } = operatorOperations.loadSubscriptions;
+  const { method, path } = loadOperation;
   const takeSlot = createSlots({ ...loadLimits, memory: options.memory, onCount: options.measure?.loads }, 'load');
   return (app, authorize) =>
     void app.register(async (scope) => {
@@ -177,7 +178,7 @@ function formatOf({ headers }: FastifyRequest): ImportFormat {
 /** Rethrows why the saved mapping of a tenant cannot be used, with what a client may do next. */
 function sayHowToMap(error: unknown): never {
   if (!(error instanceof OperatorError)) throw error;
-  const { method, path } = operatorOperations.saveColumns;
+  const { method, path } = tenantOperations.saveColumns;
   const message = `${error.message}; send the mapping itself as columns, or save it first (${method} ${path})`;
   const rule = 'a mapping of columns, if the tenant has no saved one that can be used';
   const report = describeFaults([{ parameter: 'columns', value: savedMapping, rule }], false);

@@ -29,7 +29,8 @@ import {
   type ServiceState,
   serviceRoutes,
 } from './operator-handlers.ts';
-import { type AuthorizeOperator, addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
+import type { AuthorizeOperator } from './operator-request.ts';
+import { addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
 
 /** What the management listener needs. */
 interface ManagementOptions

@@ -1,32 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { TSchema } from 'typebox';
-import type { ErrorCode } from '../../../contract/error-code.ts';
-import { parseForm } from '../../../contract/form.ts';
-import type { RejectedRow } from '../../../contract/load.ts';
-import type { OperatorScope } from '../../../contract/oauth/grant.ts';
 import type { OperatorOperation } from '../../../contract/operator/operation.ts';
-import {
-  type OperatorApiId,
-  type OperatorBody,
-  operatorApi,
-  pathParameters,
-} from '../../../contract/operator/operations.ts';
-import { describeFaults, malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
-import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
-import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
-import { didYouMean } from '../../../contract/suggest.ts';
+import { type OperatorApiId, type OperatorBody, operatorApi } from '../../../contract/operator/operations.ts';
 import { Type } from '../../../contract/type.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
-import { ClientError, KeyError } from '../../auth/error.ts';
 import type { OperatorAccess } from '../../auth/verify/authorize-operator.ts';
-import { ImportError } from '../../import/error.ts';
-import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';
-import type { OperatorActor, OperatorContext } from '../../operator/perform.ts';
+import type { OperatorContext } from '../../operator/perform.ts';
 import type { Store } from '../../storage/store.ts';
-import { RequestError } from '../listener/error.ts';
 import { acceptBodies, queryOf, routePath } from '../listener/operation-routes.ts';
 import { readJsonBody } from '../listener/read-body.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
+import {
+  type AuthorizeOperator,
+  actorOf,
+  logUnrecordedEnd,
+  readPath,
+  readQuery,
+  rejectAction,
+} from './operator-request.ts';
 
 export interface OperatorRoutes {
   readonly store: Store;
@@ -34,9 +24,6 @@ export interface OperatorRoutes {
   readonly now: () => number;
   readonly audit: AuditLog;
 }
-
-/** Returns the operator of a request, who has the scope, or rejects. */
-export type AuthorizeOperator = (request: FastifyRequest, scope: OperatorScope) => Promise<OperatorAccess>;
 
 /** An authorized and checked request. */
 interface OperatorCall<Id extends OperatorApiId> {
@@ -120,120 +107,4 @@ function send(reply: FastifyReply, { response }: OperatorOperation, result: obje
   const body = typeof result === 'string' ? result : JSON.stringify(result);
   const contentType = response.mediaType ?? 'application/json; charset=utf-8';
   return reply.code(response.status).headers({ 'cache-control': 'no-store', 'content-type': contentType }).send(body);
-}
-
-/** The actor of a request by an operator, without the token. */
-export const actorOf = ({ id, name, scopes, expiresAt }: OperatorAccess, address: string): OperatorActor => ({
-  kind: 'operator',
-  id,
-  name,
-  scopes,
-  expiresAt,
-  address,
-});
-
-export const logUnrecordedEnd = (request: FastifyRequest) => (error: unknown) =>
-  request.log.error({ err: error }, 'the action was done, but the audit log could not record its end');
-
-/**
- * Returns path parameters; one that breaks the rule of its schema names nothing, and PostgreSQL
- * would reject a NUL.
- */
-export function readPath(params: unknown): Readonly<Record<string, string>> {
-  const values = params as Readonly<Record<string, string>>;
-  for (const [name, value] of Object.entries(values)) {
-    const schema = pathParameters[name];
-    if (schema !== undefined && !fitsText(schema, value))
-      throw new RequestError('NOT_FOUND', `Cannot find the resource: ${name} must be ${ruleOf(schema)}`);
-  }
-  return values;
-}
-
-/**
- * Reads a query string by its parameters' schemas; throws `ProblemError` with every fault, also
- * those that `findMore` finds in the values.
- */
-export function readQuery(
-  query: string,
-  schemas: Readonly<Record<string, TSchema>>,
-  required: readonly string[] = [],
-  findMore: (values: Readonly<Record<string, string | number>>) => readonly Fault[] = () => [],
-): Readonly<Record<string, string | number>> {
-  const { pairs, malformed } = parseForm(query);
-  const faults: Fault[] = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(schemas))];
-  const values: Record<string, string | number> = {};
-  for (const { name, value } of pairs) {
-    const schema = schemas[name];
-    if (schema === undefined) continue; // already reported
-    const read = readParameter(schema, value);
-    if (read === undefined)
-      faults.push({ parameter: name, value: shorten(value), rule: ruleOf(schema) + meant(schema, value) });
-    else values[name] = read;
-  }
-  for (const [parameter, schema] of Object.entries(schemas))
-    if (required.includes(parameter) && !pairs.some(({ name }) => name === parameter))
-      faults.push({ parameter, value: null, rule: ruleOf(schema) });
-  faults.push(...findMore(values));
-  if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
-  return values;
-}
-
-function readParameter(schema: TSchema, value: string): string | number | undefined {
-  if ((schema as { type?: string }).type === 'integer') return readWholeNumber(schema, value);
-  const { enum: allowed } = schema as { enum?: readonly string[] };
-  const isAllowed = allowed === undefined ? fitsText(schema, value) : allowed.includes(value);
-  return isAllowed ? value : undefined;
-}
-
-/** What a word may have been meant to be, if only some are allowed. */
-const meant = (schema: TSchema, value: string): string =>
-  didYouMean(value, (schema as { enum?: readonly string[] }).enum ?? []);
-
-const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
-  INVALID: 'INVALID_REQUEST_PARAMS',
-  FORBIDDEN: 'ACCESS_DENIED',
-  NOT_FOUND: 'NOT_FOUND',
-  CONFLICT: 'CONFLICT',
-};
-
-const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
-  INVALID: 'INVALID_REQUEST_PARAMS',
-  NOT_FOUND: 'NOT_FOUND',
-  IN_USE: 'CONFLICT',
-};
-
-export function rejectAction(error: unknown): never {
-  if (error instanceof OperatorError) throw new RequestError(codes[error.code], error.message);
-  if (error instanceof ClientError) throw new RequestError(clientCodes[error.code], error.message);
-  if (error instanceof KeyError && error.code === 'CONFLICT') throw new RequestError('CONFLICT', error.message);
-  if (error instanceof ImportError) throw toRequestError(error, []);
-  throw error;
-}
-
-/** Longest message of a problem, in characters (`contract/problem.ts`). */
-const messageMax = 2_048;
-
-/** Turns the failure of a load into a response, which lists the rejected rows. */
-export function toRequestError({ code, message }: ImportError, rejected: readonly RejectedRow[]): RequestError {
-  switch (code) {
-    case 'BUSY':
-      return new RequestError('UNAVAILABLE', message, { headers: { 'retry-after': '10' } });
-    case 'NO_ROOM':
-      return new RequestError('UNAVAILABLE', message, { headers: { 'retry-after': '60' } });
-    case 'NO_TENANT':
-      return new RequestError('NOT_FOUND', message);
-    case 'TOO_LARGE':
-      return new RequestError('PAYLOAD_TOO_LARGE', message);
-    case 'REMOVES_MANY':
-      return new RequestError('CONFLICT', message);
-    case 'OVER_BUDGET':
-      return new RequestError('STORAGE_BUDGET_EXCEEDED', message);
-    default:
-      return new RequestError('INVALID_HTTP_MESSAGE', message, { more: rejected.map(rowMessage) });
-  }
-}
-
-function rowMessage({ line, errors }: RejectedRow): string {
-  const faults = errors.map(({ field, rule }) => `${field === '' ? 'the row' : field} must be ${rule}`);
-  return `line ${line}: ${faults.join('; ')}`.slice(0, messageMax);
 }
