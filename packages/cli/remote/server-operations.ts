@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connectionErrorOf } from '../../client/error.ts';
 import { inWords } from '../../contract/in-words.ts';
 import type { OperatorOperation } from '../../contract/operator/operation.ts';
 import { type CallOperation, type OperatorApiId, operatorApi } from '../../contract/operator/operations.ts';
 import type { Problem } from '../../contract/problem.ts';
-import { readRetryAfter } from '../../contract/retry-after.ts';
 import { misshapeOf } from '../../contract/schema.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
 import { BoundError, readText } from '../../terminal/outgoing/bounds.ts';
@@ -38,8 +36,6 @@ export const callOn =
       body: body && JSON.stringify(body),
       kind: response.mediaType === undefined ? 'json' : 'lines',
       silenceMs: longOperations.includes(id) ? longMs : shortMs,
-      // a repeated deletion would find nothing, and a repeated POST would be a second one
-      isRepeatable: method !== 'DELETE' && method !== 'POST',
     });
     if (response.mediaType !== undefined) return text as never;
     const answer = parseJson(server, text);
@@ -71,7 +67,6 @@ interface ServerRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream can be sent once. */
   readonly body?: string | AsyncIterable<Buffer> | undefined;
   /** What a successful response is; it is JSON without this. */
   readonly kind?: 'json' | 'lines';
@@ -80,62 +75,34 @@ interface ServerRequest {
    * complete, in milliseconds.
    */
   readonly silenceMs: number;
-  /** Whether the request may be sent again after its connection failed. */
-  readonly isRepeatable: boolean;
 }
 
-const attemptsMax = 3;
 /** Longest wait for a proxy to connect. */
 const connectMs = 10_000;
 export const serverLimits = { connectMs, shortMs, longMs } as const;
-/** Wait before a request is sent again after its connection failed. */
-const reconnectMs = 500;
-/** Longest `Retry-After` that is waited for. */
-const waitMsMax = 60_000;
 
-/**
- * Sends a request and returns the text of the response. It is sent up to three times if the
- * connection fails, or if the server asks to wait. Throws `CommandError` or `UsageError`.
- */
+/** Sends a request, and returns the text of the response. Throws `CommandError` or `UsageError`. */
 export async function send(server: Server, request: ServerRequest): Promise<string> {
   const correlationId = randomUUID();
-  for (let attempt = 1; ; attempt += 1) {
-    const reply = await attemptOnce(server, request, correlationId);
-    if (!(reply instanceof Error) && reply.status >= 200 && reply.status < 300) return reply.text;
-    const waitMs = attempt < attemptsMax ? waitAfter(reply, request) : undefined;
-    if (waitMs === undefined) throw reply instanceof Error ? reply : rejectionOf(server, reply, correlationId);
-    await sleep(waitMs);
-  }
+  const { status, text } = await receive(server, request, correlationId);
+  if (status >= 200 && status < 300) return text;
+  throw rejectionOf(server, { status, text }, correlationId);
 }
 
-/** Milliseconds until the next attempt; `undefined` if there must be none. */
-function waitAfter(reply: Reply | CommandError, { body, isRepeatable }: ServerRequest): number | undefined {
-  if (body !== undefined && typeof body !== 'string') return undefined;
-  if (reply instanceof Error) return isRepeatable ? reconnectMs : undefined;
-  if (reply.status !== 429 && reply.status !== 503) return undefined;
-  const waitMs = readRetryAfter(reply.retryAfter);
-  return waitMs !== undefined && waitMs <= waitMsMax ? waitMs : undefined;
-}
-
-/** Sends a request once; returns the error of its connection. */
-async function attemptOnce(
-  server: Server,
-  request: ServerRequest,
-  correlationId: string,
-): Promise<Reply | CommandError> {
+async function receive(server: Server, request: ServerRequest, correlationId: string): Promise<Reply> {
   try {
     const response = await open(server, request, correlationId);
-    const { statusCode: status = 0, headers } = response;
+    const { statusCode: status = 0 } = response;
     const kind = status < 300 ? request.kind : 'json';
     const text = await readText(response, new URL(server.url).origin, kind);
-    return { status, retryAfter: headers['retry-after'], text };
+    return { status, text };
   } catch (error) {
     if (error instanceof BoundError) throw responseError(server, `it exceeds ${error.rule}`, correlationId);
     const failure = connectionErrorOf(server.url, error, { correlationId, attempts: 1 });
     const { code, message } = failure;
     const isUnsent = ['CONNECTION_REFUSED', 'HOST_NOT_FOUND', 'CERTIFICATE_REJECTED'].includes(code);
     const doubt = isUnsent || request.method === 'GET' ? [] : ['The server may have received the request.'];
-    return new CommandError(
+    throw new CommandError(
       [
         `${message}${describeProxy(server.url)}`,
         ...causesOf(failure),
@@ -175,7 +142,6 @@ function open({ url, token }: Server, request: ServerRequest, correlationId: str
 
 interface Reply {
   readonly status: number;
-  readonly retryAfter: string | undefined;
   readonly text: string;
 }
 

@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { type BigIntStats, createReadStream, fstatSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { ServerChoice } from '../../../cli/remote/server.ts';
 import { mappingMax, savedMapping } from '../../../contract/load.ts';
@@ -88,26 +88,14 @@ function readMapping(file: string | undefined, format: ImportFormat): ImportSour
 /** Reads a mapping of columns; throws `UsageError` if it cannot be used. */
 export function readMappingFile(file: string): ColumnMapping {
   try {
-    const text = readStart(file, 4 * mappingMax + 1);
-    if (text.length > mappingMax) throw new MappingError(`it must have at most ${mappingMax} characters`);
+    // a character has at most four bytes, and a pipe no size
+    const text = statSync(file).size > 4 * mappingMax ? undefined : readFileSync(file, 'utf8');
+    if (text === undefined || text.length > mappingMax)
+      throw new MappingError(`it must have at most ${mappingMax} characters`);
     return parseMapping(text);
   } catch (error) {
     if (error instanceof MappingError) throw new UsageError(`Cannot use '${shorten(file)}': ${error.rule}`);
     throw readFailure(file, error);
-  }
-}
-
-/** The first bytes of a file as text. */
-function readStart(file: string, bytesMax: number): string {
-  const opened = openSync(file, 'r');
-  try {
-    const bytes = Buffer.alloc(bytesMax);
-    let length = 0;
-    for (let more = -1; more !== 0 && length < bytesMax; length += more)
-      more = readSync(opened, bytes, length, bytesMax - length, null);
-    return bytes.toString('utf8', 0, length);
-  } finally {
-    closeSync(opened);
   }
 }
 

@@ -59,7 +59,6 @@ async function load(
     headers: { 'content-type': loadMediaTypes[source.format] },
     body,
     silenceMs: loadMs,
-    isRepeatable: false,
   }).finally(() => bar.end());
   return parseJson(server, text) as LoadSummary;
 }
