@@ -6,8 +6,7 @@ import type { Page } from 'playwright-core';
 import { launchChromium } from '../../test/support/chromium.ts';
 import { buildConsoles, consolesFolder } from '../build-console.ts';
 import { startDemoService } from './demo-service.ts';
-import type { Picture } from './picture.ts';
-import { pictures } from './pictures.ts';
+import { type Picture, pictures } from './pictures.ts';
 import { visitPictures } from './visit.ts';
 import { writeReadmePictures } from './write-readme-pictures.ts';
 

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { DemoService } from './demo-service.ts';
-import type { Picture } from './picture.ts';
+import type { Picture } from './pictures.ts';
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
@@ -31,15 +31,13 @@ export async function settle(page: Page): Promise<void> {
 
 interface Visit {
   readonly colorScheme: 'light' | 'dark';
-  /** The page is in the state of the picture. */
+  /** The page is loaded. */
   readonly onPage: (page: Page, picture: Picture) => Promise<void>;
-  /** A script of the page failed, or the page cannot be brought into the state of the picture. */
+  /** A script of the page failed, or it did not load. */
   readonly onError: (picture: Picture, message: string) => void;
 }
 
-/**
- * Brings the page of each picture into its state; in a context each, because some end the session.
- */
+/** Visits the page of each picture, in a context each. */
 export async function visitPictures(
   browser: Browser,
   service: DemoService,
@@ -48,15 +46,14 @@ export async function visitPictures(
 ): Promise<void> {
   const sessions: { [Name in Picture['console']]?: StorageState } = {};
   for (const picture of pictures) {
-    const { console: name, isSignedOut = false } = picture;
+    const { console: name } = picture;
     sessions[name] ??= await signIn(browser, service, name);
-    const context = await browser.newContext({ colorScheme, ...(!isSignedOut && { storageState: sessions[name] }) });
+    const context = await browser.newContext({ colorScheme, storageState: sessions[name] });
     const page = await context.newPage();
     page.on('pageerror', ({ message }) => onError(picture, message));
     try {
       await page.goto(service.origins[name] + picture.path);
       await settle(page);
-      await picture.prepare?.(page);
       await onPage(page, picture);
     } catch (error) {
       onError(picture, (error as Error).message);
