@@ -92,7 +92,7 @@ const rows: readonly Folder[] = [
   {
     path: 'storage/postgres',
     contents: 'the PostgreSQL engine',
-    imports: [...inStorage, 'storage/postgres/wire', 'terminal/outgoing/database.ts', 'pg', 'node'],
+    imports: [...inStorage, 'storage/postgres/wire', 'outgoing/database.ts', 'pg', 'node'],
   },
   {
     path: 'storage/postgres/wire',
@@ -245,23 +245,23 @@ const rows: readonly Folder[] = [
   {
     path: 'mcp',
     contents: 'the program of `@subreport/mcp`: tools for AI assistants',
-    imports: ['contract', 'client/index.ts', 'terminal', 'commander', '@modelcontextprotocol/**', 'node'],
+    imports: ['contract', 'client/index.ts', 'outgoing', 'terminal', 'commander', '@modelcontextprotocol/**', 'node'],
   },
   {
-    path: 'terminal/outgoing',
-    contents: 'the rules of every outgoing connection of the programs: bounds, time limits, TLS, proxies',
-    imports: ['contract', 'client/error.ts', 'client/sender.ts', 'terminal/printable.ts', 'node'],
+    path: 'outgoing',
+    contents: 'the rules of every outgoing connection of the programs and the store: bounds, time limits, TLS, proxies',
+    imports: ['contract', 'client/error.ts', 'client/sender.ts', 'node'],
   },
   ...syncFolders,
   {
     path: 'cli/remote',
     contents: "calls the operator's API, for commands with `--server`",
-    imports: ['contract', 'client/error.ts', 'terminal', 'node'],
+    imports: ['contract', 'client/error.ts', 'outgoing', 'terminal', 'node'],
   },
   {
     path: 'terminal',
     contents: 'what all programs share: profiles, output, errors in words; the only folder that reads their variables',
-    imports: ['contract', 'client', 'terminal/outgoing', 'commander', 'node'],
+    imports: ['contract', 'client', 'outgoing', 'commander', 'node'],
   },
   {
     path: 'service/cli',
@@ -383,7 +383,7 @@ const rows: readonly Folder[] = [
 /** The path from the root; the table leaves out `packages/` and, where it can, `service/`. */
 const fromRoot = (path: string): string =>
   path
-    .replace(/^(?=(?:client|cli|console|contract|mcp|service|terminal)(?:\/|$))/, 'packages/')
+    .replace(/^(?=(?:client|cli|console|contract|mcp|outgoing|service|terminal)(?:\/|$))/, 'packages/')
     .replace(
       /^(?=(?:audit|auth|http|import|metrics|operator|parquet|report|storage|tracing)(?:\/|$))/,
       'packages/service/',

@@ -3,8 +3,8 @@ import { lineLengthMax } from '../packages/cli/sync/source/read-source.ts';
 import { databaseConnectMs } from '../packages/cli/sync/table/postgres-table.ts';
 import { receiverLimits } from '../packages/cli/sync/webhook/webhook-request.ts';
 import { timeoutMsDefault } from '../packages/client/sender.ts';
-import { responseBounds, responseBytesMax } from '../packages/terminal/outgoing/bounds.ts';
-import { dripLimits } from '../packages/terminal/outgoing/fetch.ts';
+import { responseBounds, responseBytesMax } from '../packages/outgoing/bounds.ts';
+import { dripLimits } from '../packages/outgoing/fetch.ts';
 
 /** Connections that programs of readers open. */
 interface Connections {

@@ -1,5 +1,5 @@
 const shared = ['cli/sync/source', 'client/index.ts', 'contract', 'node'];
-const outgoing = [...shared, 'terminal/outgoing'];
+const outgoing = [...shared, 'outgoing'];
 const messages = ['terminal/error.ts', 'terminal/printable.ts'];
 
 /** The folders of `sync`: three kinds of copies import what they share, and never each other. */

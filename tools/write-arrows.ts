@@ -62,13 +62,12 @@ function ruleOf({ path, imports, forbids }: Folder): object | undefined {
   };
 }
 
-const isForPrograms = (path: string): boolean => /^packages\/(cli|mcp|terminal)(\/|$)/.test(path);
+const isForPrograms = (path: string): boolean => /^packages\/(cli|mcp|outgoing|terminal)(\/|$)/.test(path);
 
 /** Whether a folder may connect to others by itself: of the programs of readers, one may. */
-const opensConnections = (path: string): boolean => !isForPrograms(path) || path === 'packages/terminal/outgoing';
+const opensConnections = (path: string): boolean => !isForPrograms(path) || path === 'packages/outgoing';
 
-const outgoingRule =
-  'only packages/terminal/outgoing opens connections: bounds, time limits, TLS and proxies are there';
+const outgoingRule = 'only packages/outgoing opens connections: bounds, time limits, TLS and proxies are there';
 
 const httpTypes = ['Agent', 'ClientRequest', 'IncomingMessage'];
 

@@ -5,7 +5,8 @@ import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/se
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { type ResponseEvent, type SubreportClient, SubreportError } from '../client/index.ts';
 import { inWords } from '../contract/in-words.ts';
-import { maskSecrets, printable } from '../terminal/printable.ts';
+import { maskSecrets } from '../outgoing/known-secrets.ts';
+import { printable } from '../terminal/printable.ts';
 import { sentencesOf } from '../terminal/reader-action.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import type { ObjectSchema } from './schemas.ts';

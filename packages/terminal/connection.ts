@@ -3,12 +3,12 @@ import { createClientWith } from '../client/client.ts';
 import { systemClock } from '../client/clock.ts';
 import type { RequestOptions, StoredTokens, SubreportClient, ValueStore } from '../client/index.ts';
 import { apiPath, serviceUrlOf } from '../contract/report.ts';
+import { outgoingFetch } from '../outgoing/fetch.ts';
+import { rememberSecret } from '../outgoing/known-secrets.ts';
 import { CheckedApi } from './checked-api.ts';
 import { readVariable } from './environment.ts';
 import { codeOf, isDiskFull, UsageError } from './error.ts';
-import { outgoingFetch } from './outgoing/fetch.ts';
 import { packageVersion } from './package-version.ts';
-import { rememberSecret } from './printable.ts';
 import {
   defaultProfile,
   type Profile,

@@ -1,5 +1,5 @@
+import { useProxies } from '../outgoing/proxy.ts';
 import { allVariables } from './environment.ts';
-import { useProxies } from './outgoing/proxy.ts';
 import { type Output, standardOutput, watchStandardOutput } from './output.ts';
 import { printableText } from './printable.ts';
 import { commandName } from './program.ts';

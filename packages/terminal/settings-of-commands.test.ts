@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { driverUrl } from '../outgoing/database.ts';
 import { isServiceGiven } from './connection.ts';
-import { driverUrl } from './outgoing/database.ts';
 import { writePrivateFile } from './profile.ts';
 import { newProgram } from './program.ts';
 import { readSecretFiles } from './secret-files.ts';

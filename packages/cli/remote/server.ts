@@ -1,8 +1,8 @@
 import { isWellFormedOperatorToken } from '../../contract/operator/token.ts';
 import { isSecureUrl } from '../../contract/secure-url.ts';
+import { rememberSecret } from '../../outgoing/known-secrets.ts';
 import { readVariable } from '../../terminal/environment.ts';
 import { UsageError } from '../../terminal/error.ts';
-import { rememberSecret } from '../../terminal/printable.ts';
 import { hidePassword, readSecretFiles } from '../../terminal/secret-files.ts';
 
 /** The option `--server` of a command. */

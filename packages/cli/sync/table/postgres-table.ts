@@ -9,7 +9,7 @@ import {
   privacyFault,
   readDatabaseUrl,
   tlsFault,
-} from '../../../terminal/outgoing/database.ts';
+} from '../../../outgoing/database.ts';
 import { SyncError } from '../source/error.ts';
 import { type Cell, columns, type Row } from '../source/record-row.ts';
 import { columnList, type TableDatabase } from './table-copy.ts';

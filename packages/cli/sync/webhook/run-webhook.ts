@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApiError, type CallOptions, isRemoved, type Subscription } from '../../../client/index.ts';
-import { describeProxy } from '../../../terminal/outgoing/proxy.ts';
-import { requireConnection } from '../../../terminal/outgoing/request.ts';
+import { describeProxy } from '../../../outgoing/proxy.ts';
+import { requireConnection } from '../../../outgoing/request.ts';
 import { SyncError } from '../source/error.ts';
 import { currentPosition, linesOf, revisionOf, type Source, type SourceIdentity } from '../source/read-source.ts';
 import { shownEndpoint, type Webhook } from './webhook-options.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readRetryAfter } from '../../../contract/retry-after.ts';
-import { describeProxy } from '../../../terminal/outgoing/proxy.ts';
-import { openRequest } from '../../../terminal/outgoing/request.ts';
+import { describeProxy } from '../../../outgoing/proxy.ts';
+import { openRequest } from '../../../outgoing/request.ts';
 import type { Webhook } from './webhook-options.ts';
 
 /** How an endpoint took an event. */

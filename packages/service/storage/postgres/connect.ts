@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { driverUrl, neverSendClearText } from '../../../terminal/outgoing/database.ts';
+import { driverUrl, neverSendClearText } from '../../../outgoing/database.ts';
 import type { TracedDatabase } from '../../tracing/statement-span.ts';
 import { before } from '../deadline.ts';
 import { toStorageError, translateError, withAddress } from './error.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { driverUrl, neverSendClearText } from '../../../terminal/outgoing/database.ts';
+import { driverUrl, neverSendClearText } from '../../../outgoing/database.ts';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
 import type { PoolUse, TenantId } from '../store.ts';
 import { closeAtOnce, connectMsMax } from './connect.ts';

@@ -1,4 +1,4 @@
-import { tlsFault } from '../../../terminal/outgoing/database.ts';
+import { tlsFault } from '../../../outgoing/database.ts';
 import { StorageError, type StorageErrorCode } from '../error.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isOnThisMachine } from '../../contract/secure-url.ts';
+import { isOnThisMachine } from '../contract/secure-url.ts';
 
 /** The variables of proxies, for requests with and without TLS. */
 const names = { 'https:': ['https_proxy', 'HTTPS_PROXY'], 'http:': ['http_proxy', 'HTTP_PROXY'] } as const;

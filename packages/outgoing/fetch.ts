@@ -1,12 +1,6 @@
-import {
-  ConnectionError,
-  connectionErrorOf,
-  type ErrorContext,
-  ResponseError,
-  TimeoutError,
-} from '../../client/error.ts';
-import { rememberToken } from '../printable.ts';
+import { ConnectionError, connectionErrorOf, type ErrorContext, ResponseError, TimeoutError } from '../client/error.ts';
 import { BoundError, followBody } from './bounds.ts';
+import { rememberToken } from './known-secrets.ts';
 import { describeProxy } from './proxy.ts';
 
 /**

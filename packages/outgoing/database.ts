@@ -1,4 +1,4 @@
-import { isOnThisMachine } from '../../contract/secure-url.ts';
+import { isOnThisMachine } from '../contract/secure-url.ts';
 
 /** What a URL of PostgreSQL says, without its user and password. */
 interface DatabaseUrl {

@@ -1,4 +1,4 @@
-import { followJson, type JsonBounds } from '../../contract/json-object.ts';
+import { followJson, type JsonBounds } from '../contract/json-object.ts';
 
 /**
  * Deepest nesting and most values of a response that is parsed, as values without content take 30
