@@ -2,7 +2,7 @@ import { readConfig } from '../../packages/service/cli/config.ts';
 import { createLogger } from '../../packages/service/cli/log/logger.ts';
 import { serve } from '../../packages/service/cli/serve.ts';
 import { openReadyStore } from '../../packages/service/cli/store/store-session.ts';
-import { requireTenant } from '../../packages/service/operator/tenants.ts';
+import { requireTenant } from '../../packages/service/operator/require-tenant.ts';
 import { addMeasuredRoutes } from './add-measured-routes.ts';
 
 // The service as `subreport serve` runs it, access log included, with further routes that measure

@@ -23,7 +23,7 @@ import { findClient } from '../storage/tables/client.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, perform } from './perform.ts';
 import { describeDetails } from './read-clients.ts';
-import { requireTenant } from './tenants.ts';
+import { requireTenant } from './require-tenant.ts';
 
 /** A client to create; what is absent is generated, or has its default. */
 interface NewClient {

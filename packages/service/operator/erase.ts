@@ -4,7 +4,7 @@ import type { RecordOwner } from '../storage/store.ts';
 import { findSubscriptionIds } from '../storage/tables/subscription-ids.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, performInSteps } from './perform.ts';
-import { requireTenant } from './tenants.ts';
+import { requireTenant } from './require-tenant.ts';
 
 /** Which records are erased; exactly one member is given. */
 interface Erased {

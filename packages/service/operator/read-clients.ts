@@ -9,7 +9,7 @@ import {
 import { type ClientRow, isExternalClient } from '../storage/tables/client.ts';
 import { type ClientPage, listClients as readClients } from '../storage/tables/list-clients.ts';
 import type { OperatorContext } from './perform.ts';
-import { requireTenant } from './tenants.ts';
+import { requireTenant } from './require-tenant.ts';
 
 type ReadContext = Pick<OperatorContext, 'store' | 'now'>;
 

@@ -1,19 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { formatInstant, timeOf } from '../../contract/instant.ts';
-import { savedMapping } from '../../contract/load.ts';
 import { type Tenant as TenantBody, tenantName } from '../../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../../contract/schema.ts';
-import { didYouMean } from '../../contract/suggest.ts';
-import { MappingError, parseMapping } from '../import/column-mapping.ts';
 import type { ColumnMapping } from '../import/csv-layout.ts';
 import { deleteTenant as deleteTenantData } from '../import/erase-records.ts';
 import { countRecords } from '../storage/counts/range.ts';
-import type { Directory, Store, TenantId } from '../storage/store.ts';
+import type { Store } from '../storage/store.ts';
 import { type LatestImport, listLatestImports } from '../storage/tables/import-history.ts';
 import {
-  findAnyTenant,
   insertTenant,
-  listNamesNear,
   listTenants as readTenants,
   setColumnsStatement,
   type Tenant as TenantRow,
@@ -21,6 +16,7 @@ import {
 import { OperatorError } from './error.ts';
 import { describeLastImport, interruptDead } from './imports.ts';
 import { type OperatorContext, perform, performInSteps } from './perform.ts';
+import { readMapping, requireAnyTenant, requireTenant } from './require-tenant.ts';
 
 /** Creates a tenant, by default with a generated name. Throws `OperatorError` if it is in use. */
 export function createTenant(context: OperatorContext, name?: string): Promise<TenantBody> {
@@ -125,31 +121,6 @@ export async function saveColumns(context: OperatorContext, name: string, text: 
   return describeTenant(await showTenant(context, name));
 }
 
-function readMapping(text: string): ColumnMapping {
-  try {
-    return parseMapping(text);
-  } catch (error) {
-    if (error instanceof MappingError) throw new OperatorError('INVALID', error.message);
-    throw error;
-  }
-}
-
-/** The mapping that an import is given, or the saved one. Throws `OperatorError` without one. */
-export async function resolveMapping(
-  directory: Directory,
-  name: string,
-  mapping: ColumnMapping | typeof savedMapping | undefined,
-): Promise<ColumnMapping | undefined> {
-  if (mapping !== savedMapping) return mapping;
-  const { columns = null } = (await findAnyTenant(directory, name)) ?? {};
-  if (columns !== null) return readMapping(columns);
-  throw new OperatorError(
-    'INVALID',
-    `Cannot use the saved mapping of columns: the tenant must have one: current value is none for '${name}'`,
-    `save it with: subreport tenant map-columns ${name} FILE`,
-  );
-}
-
 const count = async (
   store: Store,
   tenant: TenantRow,
@@ -190,46 +161,3 @@ export const describeTenant = ({
   columns,
   storage: { total: chargedBytes, budget: bytesMax === 0 ? null : bytesMax },
 });
-
-/** What to do without a tenant: `add` if the action would add something to it. */
-const nextWithout = {
-  add: (name: string) => `create it with: subreport tenant create ${name}`,
-  read: () => 'list the tenants with: subreport tenant list',
-} as const;
-
-/** The tenant with this name. Throws `OperatorError` if there is none, or it is being deleted. */
-export async function requireTenant(
-  store: Directory,
-  name: string,
-  use: keyof typeof nextWithout = 'read',
-): Promise<TenantId> {
-  const { tenant, deletingSince } = await requireAnyTenant(store, name, use);
-  if (deletingSince === null) return tenant;
-  throw new OperatorError(
-    'CONFLICT',
-    `Cannot use the tenant: it must not be in deletion: current value is '${name}'`,
-    `finish the deletion with: subreport tenant delete ${name} --yes`,
-  );
-}
-
-/** Names on each side, in the order of names, that a misspelled one is compared with. */
-const namesNear = 100;
-
-/**
- * The tenant with this name, also while it is being deleted. Throws `OperatorError`, which suggests
- * a similar name, if there is none.
- */
-async function requireAnyTenant(
-  store: Directory,
-  name: string,
-  use: keyof typeof nextWithout = 'read',
-): Promise<TenantRow> {
-  const found = await findAnyTenant(store, name);
-  if (found !== undefined) return found;
-  const names = await listNamesNear(store, name, namesNear);
-  throw new OperatorError(
-    'NOT_FOUND',
-    `Cannot find the tenant: it must be in the list of tenants${didYouMean(name, names)}: current value is '${name}'`,
-    nextWithout[use](name),
-  );
-}

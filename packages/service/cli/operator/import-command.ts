@@ -19,7 +19,7 @@ import type { Spool } from '../../import/spool.ts';
 import type { FollowImport, ImportFlag } from '../../import/with-history.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
-import { requireTenant, resolveMapping } from '../../operator/tenants.ts';
+import { requireTenant, resolveMapping } from '../../operator/require-tenant.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { readConfig } from '../config.ts';
 import { reportUnrecorded } from '../log/describe-failure.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { sweepImports } from '../../import/with-history.ts';
+import { sweepImports } from '../../import/sweep-imports.ts';
 import type { Store } from '../../storage/store.ts';
 import { sweepAuditEntries } from '../../storage/tables/audit-entry.ts';
 import { sweepTombstones } from '../../storage/tables/history.ts';

@@ -9,7 +9,7 @@ import { type Output, writeResult } from '../../../terminal/output.ts';
 import { importRecords } from '../../import/import-records.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { loadRecords } from '../../operator/load.ts';
-import { requireTenant } from '../../operator/tenants.ts';
+import { requireTenant } from '../../operator/require-tenant.ts';
 import { readConfig } from '../config.ts';
 import { reportUnrecorded } from '../log/describe-failure.ts';
 import { withOperator } from './command-context.ts';

@@ -12,7 +12,6 @@ import {
   savedMapping,
 } from '../../../contract/load.ts';
 import { importFlags } from '../../../contract/operator/import.ts';
-import { tenantOperations } from '../../../contract/operator/tenant.ts';
 import { describeFaults } from '../../../contract/parameter-faults.ts';
 import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
 import { ruleOf } from '../../../contract/schema.ts';
@@ -29,7 +28,7 @@ import type { Spool } from '../../import/spool.ts';
 import { OperatorError } from '../../operator/error.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { Actor, OperatorContext } from '../../operator/perform.ts';
-import { requireTenant, resolveMapping } from '../../operator/tenants.ts';
+import { requireTenant, resolveMapping } from '../../operator/require-tenant.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf, requireCoding, routePath } from '../listener/operation-routes.ts';
@@ -178,8 +177,7 @@ function formatOf({ headers }: FastifyRequest): ImportFormat {
 /** Rethrows why the saved mapping of a tenant cannot be used, with what a client may do next. */
 function sayHowToMap(error: unknown): never {
   if (!(error instanceof OperatorError)) throw error;
-  const { method, path } = tenantOperations.saveColumns;
-  const message = `${error.message}; send the mapping itself as columns, or save it first (${method} ${path})`;
+  const message = `${error.message}; send the mapping itself as columns, or save it first (PUT /operator/v1/tenants/{tenant}/columns)`;
   const rule = 'a mapping of columns, if the tenant has no saved one that can be used';
   const report = describeFaults([{ parameter: 'columns', value: savedMapping, rule }], false);
   throw new ProblemError({ ...report, messages: [message] });

@@ -5,7 +5,7 @@ import { startManagement, type TestManagement } from '../../../../test/support/m
 import { withImportLock } from '../../import/import-lock.ts';
 import { importRecords } from '../../import/import-records.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
-import { requireTenant } from '../../operator/tenants.ts';
+import { requireTenant } from '../../operator/require-tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 

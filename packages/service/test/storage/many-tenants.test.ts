@@ -3,7 +3,7 @@ import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
 import { sweepStore } from '../../cli/serving/sweep-regularly.ts';
 import { createImportId } from '../../import/with-history.ts';
-import { requireTenant } from '../../operator/tenants.ts';
+import { requireTenant } from '../../operator/require-tenant.ts';
 import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
 import { insertAuditEntries, listAuditEntries } from '../../storage/tables/audit-entry.ts';
 import { countImports, listImportRows, putImport } from '../../storage/tables/import-history.ts';
