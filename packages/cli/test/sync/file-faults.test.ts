@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { drawPart } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -26,7 +27,8 @@ import {
 import { startLossyProxy } from './lossy-proxy.ts';
 
 // What goes wrong at the receivers of files, and between. Each failed run ends with a sentence and
-// an exit code, and leaves no manifest; the next run completes.
+// an exit code, and leaves no manifest; the next run completes. A run takes a third of the suites,
+// and what keeps secrets; with `ALL=1` it takes everything.
 
 let folder: string;
 let service: TestService;
@@ -36,6 +38,7 @@ let large: ChangingReport;
 let report: ChangingReport;
 let sshd: Awaited<ReturnType<typeof startSshd>>;
 const withReceivers = hasReceivers();
+const suites = drawPart(['disk', 'S3', 'rights', 'SFTP', 'rclone', 'liars'], 3);
 const ends: (() => unknown)[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'subreport-faults-'));
@@ -105,7 +108,9 @@ const local = (name: string): Place => {
   return { to: `dir:${join(folder, name)}`, environment: {}, folder: join(folder, name) };
 };
 
-describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk that is full', () => {
+const canMount = process.platform === 'linux' && process.getuid?.() === 0;
+
+describe.runIf(canMount && suites.includes('disk'))('a disk that is full', () => {
   /** A file system of 4 MiB at a folder; returns a function that makes room. */
   function mountSmallDisk(at: string): () => void {
     report = large;
@@ -139,7 +144,7 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk
   });
 });
 
-describe.runIf(withReceivers)('S3', () => {
+describe.runIf(withReceivers && suites.includes('S3'))('S3', () => {
   const isMade = (key: string): boolean => key.includes('/subscriptions-');
 
   test.each([
@@ -204,7 +209,7 @@ describe.runIf(withReceivers)('S3', () => {
   });
 });
 
-describe.runIf(withReceivers)('without the right to', () => {
+describe.runIf(withReceivers && suites.includes('rights'))('without the right to', () => {
   test('replace an object, a run is complete and says so, and verify names the newest run', async () => {
     const written = new Set<string>();
     const s3 = await during(
@@ -260,7 +265,7 @@ describe.runIf(withReceivers)('without the right to', () => {
   });
 });
 
-describe.runIf(withReceivers)('an SFTP server', () => {
+describe.runIf(withReceivers && suites.includes('SFTP'))('an SFTP server', () => {
   test('that is read-only, or with another user key, is a failure', async () => {
     const readOnly = await during(startSshd(join(folder, 'sftp-read'), 'internal-sftp -R'));
     const denied = /^Cannot write to rclone:sftp:.*.*Failed to rcat.*permission denied$/m;
@@ -296,7 +301,17 @@ describe.runIf(withReceivers)('an SFTP server', () => {
   });
 });
 
-describe.runIf(withReceivers)('rclone', () => {
+/** A program with the name of rclone, which may start the real one. */
+function programOf(name: string, script: string): Record<string, string> {
+  const path = join(folder, name);
+  const rclone = execFileSync('sh', ['-c', 'command -v rclone'], { encoding: 'utf8' }).trim();
+  mkdirSync(path);
+  writeFileSync(join(path, 'rclone'), `#!/bin/sh\nrclone=${rclone}\n${script}\n`);
+  chmodSync(join(path, 'rclone'), 0o755);
+  return { PATH: `${path}:${process.env.PATH}` };
+}
+
+describe.runIf(withReceivers && suites.includes('rclone'))('rclone', () => {
   test('that is lost in the middle of a file is a failure', async () => {
     const proxy = await startLossyProxy(`tcp://127.0.0.1:${sshd.port}`, 200_000);
     ends.push(() => proxy.close());
@@ -322,16 +337,45 @@ describe.runIf(withReceivers)('rclone', () => {
     }
   });
 
-  /** A program with the name of rclone, which may start the real one. */
-  function programOf(name: string, script: string): Record<string, string> {
-    const path = join(folder, name);
-    const rclone = execFileSync('sh', ['-c', 'command -v rclone'], { encoding: 'utf8' }).trim();
-    mkdirSync(path);
-    writeFileSync(join(path, 'rclone'), `#!/bin/sh\nrclone=${rclone}\n${script}\n`);
-    chmodSync(join(path, 'rclone'), 0o755);
-    return { PATH: `${path}:${process.env.PATH}` };
-  }
+  test('that only seems to write by a variable of the user writes', async () => {
+    const place = localServer(join(folder, 'dry')).placeOf('files');
+    await expectComplete({ ...place, environment: { ...place.environment, RCLONE_DRY_RUN: 'true' } });
+  });
 
+  test('that is not installed, or without the remote, is wrong use', async () => {
+    const place = localServer(join(folder, 'missing')).placeOf('files');
+    const environment = { ...place.environment, PATH: '/none' };
+    await expectFailure(
+      { ...place, environment },
+      2,
+      /: the program rclone must be installed, .*apt-get install rclone/,
+    );
+    const other = { ...place, to: 'rclone:none:files' };
+    await expectFailure(
+      other,
+      2,
+      /^Cannot use rclone:none:files: it must have a remote that 'rclone listremotes' shows/,
+    );
+  });
+
+  test('that makes no progress is ended', async () => {
+    const silent = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    ends.push(() => silent.close());
+    const { port } = silent.address() as { readonly port: number };
+    const options = { environment: { PATH: process.env.PATH ?? '' }, idleMsMax: 500 };
+    // on a busy machine, rclone may not even start within that time
+    const files = await eventually(() =>
+      RcloneFiles.open(`:webdav,url="http://127.0.0.1:${port}",vendor=other:x`, options),
+    );
+    await expect(files.list()).rejects.toThrow('current value is no progress for 0.5 s');
+    await expect(files.write('a/b', [Buffer.from('text')])).rejects.toThrow(
+      /Cannot write to rclone::webdav,…: .* no progress for/,
+    );
+  });
+});
+
+describe.runIf(withReceivers && suites.includes('liars'))('rclone', () => {
   const liars: readonly (readonly [string, string, number, RegExp])[] = [
     [
       'ends before its input',
@@ -369,28 +413,9 @@ describe.runIf(withReceivers)('rclone', () => {
       await expectComplete(place);
     },
   );
+});
 
-  test('that only seems to write by a variable of the user writes', async () => {
-    const place = localServer(join(folder, 'dry')).placeOf('files');
-    await expectComplete({ ...place, environment: { ...place.environment, RCLONE_DRY_RUN: 'true' } });
-  });
-
-  test('that is not installed, or without the remote, is wrong use', async () => {
-    const place = localServer(join(folder, 'missing')).placeOf('files');
-    const environment = { ...place.environment, PATH: '/none' };
-    await expectFailure(
-      { ...place, environment },
-      2,
-      /: the program rclone must be installed, .*apt-get install rclone/,
-    );
-    const other = { ...place, to: 'rclone:none:files' };
-    await expectFailure(
-      other,
-      2,
-      /^Cannot use rclone:none:files: it must have a remote that 'rclone listremotes' shows/,
-    );
-  });
-
+describe.runIf(withReceivers)('rclone', () => {
   test.each([
     ['as they are', 'pass=hidden'],
     ['escaped', 'url="http://127.0.0.1:9",pass="hidden,hidden"'],
@@ -417,21 +442,5 @@ describe.runIf(withReceivers)('rclone', () => {
     await runHere(argsOf(place), { ...variablesOf(place), ...environment });
     expect(readFileSync(seen, 'utf8')).toContain('RCLONE_CONFIG_DISK_TYPE');
     expect(readFileSync(seen, 'utf8')).not.toContain(report.credentials.client_secret);
-  });
-
-  test('that makes no progress is ended', async () => {
-    const silent = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    ends.push(() => silent.close());
-    const { port } = silent.address() as { readonly port: number };
-    const options = { environment: { PATH: process.env.PATH ?? '' }, idleMsMax: 500 };
-    // on a busy machine, rclone may not even start within that time
-    const files = await eventually(() =>
-      RcloneFiles.open(`:webdav,url="http://127.0.0.1:${port}",vendor=other:x`, options),
-    );
-    await expect(files.list()).rejects.toThrow('current value is no progress for 0.5 s');
-    await expect(files.write('a/b', [Buffer.from('text')])).rejects.toThrow(
-      /Cannot write to rclone::webdav,…: .* no progress for/,
-    );
   });
 });

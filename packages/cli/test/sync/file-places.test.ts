@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../../../../test/simulation/random.ts';
-import { drawPairs } from '../../../../test/support/draw.ts';
+import { drawPart } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -26,9 +26,10 @@ import {
   verifyNewest,
 } from './file-servers.ts';
 
-// Each kind of place, with kill -9 at random points of a run. `FILE_KILLS=25` kills 75 runs.
+// Each kind of place, with kill -9 at random points of a run; one kind in a run, all of them with
+// `ALL=1`. `FILE_KILLS=25` kills 25 runs of each kind.
 const kills = Number(process.env.FILE_KILLS ?? 2);
-const withReceivers = hasReceivers();
+const kinds = drawPart(['dir', ...(hasReceivers() ? ['S3', 'SFTP'] : [])], 3);
 
 let folder: string;
 let service: TestService;
@@ -41,9 +42,8 @@ beforeAll(async () => {
     reports[size] = await createChangingReport(service, size, 1);
     await reports[size].load(rows);
   }
-  if (!withReceivers) return;
-  servers.S3 = await startS3(join(folder, 's3'));
-  servers.SFTP = await startSshd(join(folder, 'sshd'));
+  if (kinds.includes('S3')) servers.S3 = await startS3(join(folder, 's3'));
+  if (kinds.includes('SFTP')) servers.SFTP = await startSshd(join(folder, 'sshd'));
 });
 afterAll(async () => {
   for (const server of Object.values(servers)) await server.stop();
@@ -114,9 +114,6 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-const kinds = ['dir', ...(withReceivers ? ['S3', 'SFTP'] : [])];
-const drawn = drawPairs(['both', 'killed'], kinds).map(String);
-
 describe.each(kinds)('files in %s', (kind) => {
   let report: ChangingReport;
   // S3 gets two parts, and a run that is killed in a folder has time to write
@@ -124,7 +121,6 @@ describe.each(kinds)('files in %s', (kind) => {
     report = reports[kind === 'dir' || kind === 'S3' ? 'large' : 'medium'] as ChangingReport;
   });
   const environment = (place: Place) => ({ ...environmentOf(service, report.credentials), ...place.environment });
-  const isDrawn = (name: string): boolean => drawn.includes(`${name},${kind}`);
 
   test('a run writes the whole report, and a second one for its instant writes nothing', async () => {
     const place = placeOf(kind, 'whole');
@@ -155,66 +151,60 @@ describe.each(kinds)('files in %s', (kind) => {
     expect(namesAt(place).filter((name) => name !== 'check.txt')).toEqual(names);
   });
 
-  test.runIf(isDrawn('both'))(
-    'two runs at once for one instant end with whole files, and verify reads one by rule',
-    async () => {
-      const place = placeOf(kind, 'both');
-      const running = [1, 2].map(() => startCommand(argsOf(place, 0), { environment: environment(place) }));
-      const ended = await Promise.all(running.map((each) => each.ended));
-      // over SFTP, both may create the folder, and one of them tries again
-      const collision = /^Cannot write to .*mkdir "[^"]*" failed: sftp: "Failure".*\nThe sync is retried in 1 s\n$/;
-      const said = ended.map(({ stderr }) => (kind === 'SFTP' ? stderr.replace(collision, '') : stderr));
-      expect(ended.map(({ code }, run) => [code, said[run]])).toEqual([
-        [0, ''],
-        [0, ''],
-      ]);
-      expectWhole(place);
-      const manifests = namesAt(place).filter((name) => name.startsWith('manifest-'));
-      const { isEqual, manifest } = await verifyNewest(place);
-      expect([isEqual, `manifest-${manifest.file.slice(14, 30)}.json`]).toEqual([true, manifests.at(-1)]);
-      const again = await runHere(argsOf(place, 0), environment(place));
-      expect(again.stdout).toContain(manifest.file);
-    },
-  );
+  test('two runs at once for one instant end with whole files, and verify reads one by rule', async () => {
+    const place = placeOf(kind, 'both');
+    const running = [1, 2].map(() => startCommand(argsOf(place, 0), { environment: environment(place) }));
+    const ended = await Promise.all(running.map((each) => each.ended));
+    // over SFTP, both may create the folder, and one of them tries again
+    const collision = /^Cannot write to .*mkdir "[^"]*" failed: sftp: "Failure".*\nThe sync is retried in 1 s\n$/;
+    const said = ended.map(({ stderr }) => (kind === 'SFTP' ? stderr.replace(collision, '') : stderr));
+    expect(ended.map(({ code }, run) => [code, said[run]])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    expectWhole(place);
+    const manifests = namesAt(place).filter((name) => name.startsWith('manifest-'));
+    const { isEqual, manifest } = await verifyNewest(place);
+    expect([isEqual, `manifest-${manifest.file.slice(14, 30)}.json`]).toEqual([true, manifests.at(-1)]);
+    const again = await runHere(argsOf(place, 0), environment(place));
+    expect(again.stdout).toContain(manifest.file);
+  });
 
-  test.runIf(isDrawn('killed'))(
-    'runs killed at random points leave no manifest without its whole file, and the next run completes',
-    async () => {
-      const place = placeOf(kind, 'killed');
-      const random = new Random(kills);
-      let [killed, lasted] = [0, 1_000];
-      for (let round = 0; round < kills; round += 1) {
-        const complete = expectWhole(place);
-        const running = startCommand(argsOf(place, round), { environment: environment(place) });
-        if (round % 2 === 0) await sleep(random.between(0, lasted));
-        else {
-          // the end of a run, in which its manifest is written
-          let isOver = false;
-          void running.ended.then(() => {
-            isOver = true;
-          });
-          const wholeFiles = () => namesAt(place).filter((name) => name.endsWith('.ndjson')).length;
-          while (!isOver && wholeFiles() <= complete.size) await sleep(1);
-          await sleep(random.between(0, 500));
-        }
-        // every other time without what it has started: rclone then finds the end of its input
-        const children = childrenOf(running);
-        for (const pid of round % 4 < 2 ? [running.child.pid ?? 0, ...children] : [running.child.pid ?? 0]) kill(pid);
-        killed += Number((await running.ended).code === null);
-        expectWhole(place);
-        await eventually(() => expect(children.filter(isAlive)).toEqual([]));
-        const wasComplete = expectWhole(place).has(folderOf(instantOf(round)));
-        const begin = performance.now();
-        const next = await runHere(argsOf(place, round), environment(place));
-        lasted = performance.now() - begin + 300;
-        expect([next.stderr, next.code]).toEqual(['', 0]);
-        expect(next.stdout.includes('was complete before')).toBe(wasComplete);
-        expect(expectWhole(place)).toEqual(new Set([...complete, folderOf(instantOf(round))]));
-        const { manifest, isEqual } = await verifyNewest(place);
-        expect([isEqual, folderOf(new Date(manifest.scheduled_for))]).toEqual([true, folderOf(instantOf(round))]);
-        if (random.between(0, 1) === 0) await report.load([subscriptionRow({ id: `new_${kind}_${round}` })]);
+  test('runs killed at random points leave no manifest without its whole file, and the next run completes', async () => {
+    const place = placeOf(kind, 'killed');
+    const random = new Random(kills);
+    let [killed, lasted] = [0, 1_000];
+    for (let round = 0; round < kills; round += 1) {
+      const complete = expectWhole(place);
+      const running = startCommand(argsOf(place, round), { environment: environment(place) });
+      if (round % 2 === 0) await sleep(random.between(0, lasted));
+      else {
+        // the end of a run, in which its manifest is written
+        let isOver = false;
+        void running.ended.then(() => {
+          isOver = true;
+        });
+        const wholeFiles = () => namesAt(place).filter((name) => name.endsWith('.ndjson')).length;
+        while (!isOver && wholeFiles() <= complete.size) await sleep(1);
+        await sleep(random.between(0, 500));
       }
-      process.stdout.write(`${kind}: ${killed} of ${kills} were killed while they ran\n`);
-    },
-  );
+      // every other time without what it has started: rclone then finds the end of its input
+      const children = childrenOf(running);
+      for (const pid of round % 4 < 2 ? [running.child.pid ?? 0, ...children] : [running.child.pid ?? 0]) kill(pid);
+      killed += Number((await running.ended).code === null);
+      expectWhole(place);
+      await eventually(() => expect(children.filter(isAlive)).toEqual([]));
+      const wasComplete = expectWhole(place).has(folderOf(instantOf(round)));
+      const begin = performance.now();
+      const next = await runHere(argsOf(place, round), environment(place));
+      lasted = performance.now() - begin + 300;
+      expect([next.stderr, next.code]).toEqual(['', 0]);
+      expect(next.stdout.includes('was complete before')).toBe(wasComplete);
+      expect(expectWhole(place)).toEqual(new Set([...complete, folderOf(instantOf(round))]));
+      const { manifest, isEqual } = await verifyNewest(place);
+      expect([isEqual, folderOf(new Date(manifest.scheduled_for))]).toEqual([true, folderOf(instantOf(round))]);
+      if (random.between(0, 1) === 0) await report.load([subscriptionRow({ id: `new_${kind}_${round}` })]);
+    }
+    process.stdout.write(`${kind}: ${killed} of ${kills} were killed while they ran\n`);
+  });
 });
