@@ -157,10 +157,13 @@ const rows = {
     show: (state, { now }) => {
       const { 'created-from': from, 'created-to': to } = state.filters;
       if (from === undefined && to === undefined) return undefined;
-      const preset = presetOf(from, to, now);
-      const value = preset === undefined ? describeFromTo(from, to) : text.preset[preset];
-      const phrase = preset === undefined ? text.phrase.created(value) : text.phrase.preset(value);
-      return { value, phrase: phrase + resolvedDays(state) };
+      const preset = presetOf(state, now);
+      if (preset !== undefined) {
+        const value = text.preset[preset];
+        return { value, phrase: text.phrase.preset(value) + resolvedDays(state) };
+      }
+      const value = describeFromTo(from, to);
+      return { value, phrase: text.phrase.created(value) };
     },
     choices: (now) =>
       createdPresets.map((preset) => {

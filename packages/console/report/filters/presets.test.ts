@@ -21,9 +21,20 @@ test.each([
 test('a range is named by its preset only while that preset is this range', () => {
   for (const preset of createdPresets) {
     const { from, to } = presetRange(preset, now);
-    expect(presetOf(from, to, now)).toBe(preset);
-    expect(presetOf(from, to, new Date('2026-09-02T00:00:00Z'))).toBeUndefined();
+    const state = { filters: { 'created-from': from, 'created-to': to }, days: {} };
+    expect(presetOf(state, now)).toBe(preset);
+    expect(presetOf(state, new Date('2026-09-02T00:00:00Z'))).toBeUndefined();
   }
+});
+
+test.each([
+  ['this-month', 'next-month', 'thisMonth'],
+  ['2026-11-01', '2026-12-01', 'last30'],
+  ['this-month', 'tomorrow', undefined],
+])('on the last day of a month of 30 days, a link from %s to %s is named %s', (from, to, preset) => {
+  const filters = { 'created-from': '2026-11-01T00:00:00Z', 'created-to': '2026-12-01T00:00:00Z' };
+  const days = { 'created-from': from, 'created-to': to };
+  expect(presetOf({ filters, days }, new Date('2026-11-30T10:20:00Z'))).toBe(preset);
 });
 
 test('the last day of a range is included', () => {

@@ -1,3 +1,4 @@
+import type { ReportState } from '../link/report-state.ts';
 import { instantOfDay } from '../past/read-as-of.ts';
 import { startOfDay } from '../zone/day-bounds.ts';
 import { dayAfterDays, localDay } from '../zone/local-days.ts';
@@ -48,9 +49,17 @@ export const presetRange = (preset: CreatedPreset, now: Date): DayRange =>
 export const presetInLink = (preset: CreatedPreset, now: Date): DayRange =>
   rangeOf(preset, now, (day) => (/^\d/.test(day) ? startOfDay(day) : day));
 
-/** The preset whose interval this is at an instant, or `undefined`. */
-export const presetOf = (from: string | undefined, to: string | undefined, now: Date): CreatedPreset | undefined =>
+/**
+ * The preset of a link at an instant, or `undefined`. Where the link has words, they decide: on the
+ * last day of November, the last 30 days are also this month.
+ */
+export const presetOf = (
+  { filters, days }: Pick<ReportState, 'filters' | 'days'>,
+  now: Date,
+): CreatedPreset | undefined =>
   createdPresets.find((preset) => {
-    const range = presetRange(preset, now);
-    return range.from === from && range.to === to;
+    const [linked, range] = [presetInLink(preset, now), presetRange(preset, now)];
+    const isBound = (name: 'created-from' | 'created-to', end: keyof DayRange): boolean =>
+      /^[a-z]/.test(days[name] ?? '') ? days[name] === linked[end] : filters[name] === range[end];
+    return isBound('created-from', 'from') && isBound('created-to', 'to');
   });

@@ -29,7 +29,9 @@ describe('days in Europe/Berlin', () => {
     inBerlin();
     const range = { from: '2026-09-30T22:00:00Z', to: '2026-10-31T23:00:00Z' };
     expect(presetRange('lastMonth', now)).toEqual(range);
-    expect(presetOf(range.from, range.to, now)).toBe('lastMonth');
+    expect(presetOf({ filters: { 'created-from': range.from, 'created-to': range.to }, days: {} }, now)).toBe(
+      'lastMonth',
+    );
     expect(readAsOf('this-month', now)?.instant).toBe('2026-10-31T23:00:00Z');
     expect(lastMonths(now, 2)).toEqual([
       { value: '2026-10', ...range },
