@@ -6,7 +6,7 @@ import type { SubscriptionRow } from '../subscription-row.ts';
 import { dataBytesOf, growthOf, sumsOf } from '../tables/storage-use.ts';
 import type { ChangeWork } from './change-request.ts';
 import type { Changed, ChangeOptions, RowChanges } from './commit-change.ts';
-import { removeTombstones, selectAnyTombstone, selectLastKey } from './statements.ts';
+import { reviveRows, selectAnyTombstone, selectLastKey } from './statements.ts';
 
 interface Load {
   readonly rows: readonly SubscriptionRow[];
@@ -26,7 +26,7 @@ export const loadRows = (
     // a row that already existed has no tombstone
     const inserted = changed.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
     const isRevival = tombstones.length > 0 && inserted.length > 0;
-    const [revived = []] = isRevival ? yield [ask(removeTombstones, inserted)] : [];
+    const [revived = []] = isRevival ? yield [ask(reviveRows, inserted)] : [];
     const result = countLoaded(rows.length, changed);
     if (changed.length === 0) return { result };
     const sums = sumsOf(changed, revived.length);

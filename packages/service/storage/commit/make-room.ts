@@ -1,6 +1,6 @@
 import { ask, type CountWork } from '../counts/count-work.ts';
 import { StorageError } from '../error.ts';
-import { removeErasures } from '../maintenance/sweep-history.ts';
+import { removeCommits, removeErasures } from '../maintenance/sweep-history.ts';
 import type { Row, TenantSql } from '../store.ts';
 import { dataBytes, type Growth, rowBytes } from '../tables/storage-use.ts';
 
@@ -96,7 +96,7 @@ function* removeOldest(oldest: readonly Row[], excess: number): CountWork<readon
     freed += Number(bytes);
     return freed >= excess;
   });
-  const [removed = []] = yield [ask(removeVersions, needed === -1 ? oldest.length : needed + 1)];
+  const [removed = []] = yield [ask(removeOldestVersions, needed === -1 ? oldest.length : needed + 1)];
   return removed.map(({ until_revision: until, bytes }) => ({ until: Number(until), bytes: Number(bytes) }));
 }
 
@@ -105,7 +105,7 @@ function* trimTombstones(excess: number): CountWork<Trimmed<Pick<Room, 'sweptRev
   let [freed, swept] = [0, 0];
   while (freed < excess) {
     const limit = Math.min(batchRows, Math.ceil((excess - freed) / rowBytes.tombstone));
-    const [removed = []] = yield [ask(removeTombstones, limit)];
+    const [removed = []] = yield [ask(removeOldestTombstones, limit)];
     if (removed.length === 0) break;
     swept = Math.max(swept, ...removed.map(({ revision }) => Number(revision)));
     freed += removed.length * rowBytes.tombstone;
@@ -120,17 +120,13 @@ const versionBytes = `${dataBytes()} + ${rowBytes.version}`;
 const selectOldest: TenantSql = `select ${versionBytes} as bytes from subscription_version
   where tenant_id = $1 order by until_revision limit $2`;
 
-const removeVersions: TenantSql = `delete from subscription_version where tenant_id = $1 and (id, until_revision) in (
+const removeOldestVersions: TenantSql = `delete from subscription_version where tenant_id = $1 and (id, until_revision) in (
     select id, until_revision from subscription_version where tenant_id = $1 order by until_revision limit $2
   ) returning until_revision, ${versionBytes} as bytes`;
-
-const removeCommits: TenantSql = `delete from subscription_commit where tenant_id = $1 and revision in (
-    select revision from subscription_commit where tenant_id = $1 and revision < $2 order by revision limit $3
-  ) returning revision`;
 
 const selectCommit: TenantSql =
   'select committed_at from subscription_commit where tenant_id = $1 and revision >= $2 order by revision limit 1';
 
-const removeTombstones: TenantSql = `delete from subscription_tombstone where tenant_id = $1 and id in (
+const removeOldestTombstones: TenantSql = `delete from subscription_tombstone where tenant_id = $1 and id in (
     select id from subscription_tombstone where tenant_id = $1 order by revision, id limit $2
   ) returning revision`;

@@ -37,7 +37,7 @@ export const addErasure: TenantSql = `insert into subscription_erasure as e (ten
   where e.tenant_id = $1 returning n`;
 
 /** Removes the tombstones of rows that exist again. */
-export const removeTombstones: TenantSql =
+export const reviveRows: TenantSql =
   'delete from subscription_tombstone where tenant_id = $1 and id = any($2::text[]) returning id';
 
 /** Removes up to `$3` tombstones with a revision up to `$2`. */
@@ -66,6 +66,12 @@ export const buryReplaced: TenantWriteSql = `insert into subscription_tombstone 
 
 export const reviveReplaced: TenantSql =
   'delete from subscription_tombstone where tenant_id = $1 and id = any(array(select id from changed where is_new)) returning id';
+
+/** The number of rows of each temporary table, and their bytes. */
+export const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
+  (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed,
+  (select coalesce(sum(bytes_before), 0) from changed) + (select coalesce(sum(bytes_before), 0) from removed) as bytes_before,
+  (select coalesce(sum(bytes_after), 0) from changed) as bytes_after`;
 
 /** The changed rows, as `toRowChange` reads them. */
 export const readReplaced = `select c.id, not c.is_new as was, ${countedOf('c')}, true as stays, ${newCountedOf('t')}

@@ -45,7 +45,7 @@ export function* repairSubscriptions({ nowSeconds }: RepairOptions): CountWork<R
   const [hasLost, isWrong] = [yield* finds(changeProblems), yield* finds(pastProblems)];
   const isLost = newest > known || hasLost;
   const revision = 1 + (isLost ? Math.max(historyStart(nowSeconds), newest, known) : known);
-  if (isLost) yield [ask(changeRecordsAhead, revision, known), ask(removeTombstones), ask(sweep, revision)];
+  if (isLost) yield [ask(changeRecordsAhead, revision, known), ask(removeAllTombstones), ask(sweep, revision)];
   const isAhead = isHistoryKept(tenant) && aheadOf(Number(tenant.history_at), clockNow()) > 0;
   const isDamaged = yield* hasDamagedVersion();
   const isRepaired = yield* repairColumns(revision);
@@ -99,7 +99,7 @@ const selectTenant: TenantSql = `select t.*, (
 
 const changeRecordsAhead = 'update subscription set revision = $2 where tenant_id = $1 and revision > $3 returning id';
 
-const removeTombstones = 'delete from subscription_tombstone where tenant_id = $1 returning revision';
+const removeAllTombstones = 'delete from subscription_tombstone where tenant_id = $1 returning revision';
 
 const itself = 'id in (select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1)';
 

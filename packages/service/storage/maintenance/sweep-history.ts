@@ -38,7 +38,8 @@ const removeVersions: TenantSql = `delete from subscription_version where tenant
     order by until_revision limit $3
   ) returning ${dataBytes()} as bytes`;
 
-const removeCommits: TenantSql = `delete from subscription_commit where tenant_id = $1 and revision in (
+/** Removes up to `$3` commit times of revisions before `$2`. */
+export const removeCommits: TenantSql = `delete from subscription_commit where tenant_id = $1 and revision in (
     select revision from subscription_commit where tenant_id = $1 and revision < $2 order by revision limit $3
   ) returning revision`;
 

@@ -1,4 +1,5 @@
 import type { Joins } from '../commit/change-request.ts';
+import { countDifferences } from '../commit/statements.ts';
 import { countedColumns, countedNames, countedOf, defineCounted } from '../counts/counted-row.ts';
 import type { Row, TenantId } from '../store.ts';
 import { defineColumns } from '../subscription-row.ts';
@@ -52,8 +53,3 @@ const findChanged = `insert into changed (id, is_new, bytes_before, bytes_after,
 
 const findRemoved = `insert into removed (${countedColumns}, bytes_before)
   select k.id, ${countedOf('k')}, k.bytes from kept as k left join staged as t on t.id = k.id where t.id is null`;
-
-const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
-  (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed,
-  (select coalesce(sum(bytes_before), 0) from changed) + (select coalesce(sum(bytes_before), 0) from removed) as bytes_before,
-  (select coalesce(sum(bytes_after), 0) from changed) as bytes_after`;

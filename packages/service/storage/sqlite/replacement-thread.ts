@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { type ChangeOptions, commitChange } from '../commit/commit-change.ts';
 import { replaceRows } from '../commit/replace-rows.ts';
+import { countDifferences } from '../commit/statements.ts';
 import { countedColumns, countedNames, countedOf, defineCounted } from '../counts/counted-row.ts';
 import type { RemovalGuard, ReplaceCounts, Row, TenantId } from '../store.ts';
 import { columnNames, defineColumns, rowValues, type SubscriptionRow, valuePlaceholders } from '../subscription-row.ts';
@@ -78,11 +79,6 @@ const findChanged = `insert into temp.changed (id, is_new, bytes_before, bytes_a
 const findRemoved = `insert into temp.removed (${countedColumns}, bytes_before)
   select ${countedColumns}, ${dataBytes('s')} from main.subscription as s
   where tenant_id = $1 and not exists (select 1 from temp.staged as t where t.id = s.id)`;
-
-const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
-  (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed,
-  (select coalesce(sum(bytes_before), 0) from changed) + (select coalesce(sum(bytes_before), 0) from removed) as bytes_before,
-  (select coalesce(sum(bytes_after), 0) from changed) as bytes_after`;
 
 export type ReplacementRequest =
   | { readonly kind: 'add'; readonly rows: readonly SubscriptionRow[] }
