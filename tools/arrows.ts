@@ -275,7 +275,7 @@ const rows: readonly Folder[] = [
   },
   {
     path: 'service/cli/settings',
-    contents: 'reads settings; `cli/config.ts` defines all of them',
+    contents: 'reads settings; `packages/service/cli/config.ts` defines all of them',
     imports: ['contract', 'tracing', 'auth', 'http/listener/tls.ts', ...secrets, 'pino', 'node'],
   },
   {

@@ -84,8 +84,8 @@ const date = (parameter: ReportParameter, where: FilterRow<Instant>['where']): F
 const row = <T>(filter: FilterRow<T>): FilterRow<T> => filter;
 
 /**
- * All filters, in the order of the canonical form, by their member of `ReportFilters`. A new filter
- * is a row here, and its parameter in `filterParameters` of the contract.
+ * All filters, in the order of the canonical form, by their member of `ReportFilters`.
+ * `docs/contributors/how-to-change.md` lists what a new filter needs.
  */
 const rows = {
   id: values('id', 'id'),

@@ -56,8 +56,9 @@ export interface RowChanges<T> {
 }
 
 /**
- * Every change of a tenant's subscriptions, on both engines, in one transaction: locks the tenant,
- * changes the rows, then their counts, makes room within the budget, and commits the next revision.
+ * Every change of a tenant's subscriptions that creates a revision, on both engines, in one
+ * transaction: locks the tenant, changes the rows, then their counts, makes room within the budget,
+ * and commits the revision. `erase` and `sweep history` create none (`tenant-change.ts`).
  */
 export function* commitChange<T>(
   { reads = [], write }: RowChanges<T>,
