@@ -221,7 +221,10 @@ async function writeCompletely(file: string, chunks: AsyncIterable<Uint8Array | 
   }
 }
 
-/** Names the file; the message of a system call has that of a temporary one, or none. */
+/**
+ * Puts the requested file's name into the error; the system's message names the temporary file or
+ * none.
+ */
 const failureOf =
   (file: string) =>
   (error: unknown): never => {

@@ -101,11 +101,11 @@ export function readParameters(
   return { values, dates };
 }
 
-/** A date where a revision or a change token may also be given; anything else is unchanged. */
+/** Turns a date into an instant; leaves a revision, a token and `now` as given. */
 const readMoment = (name: string, given: string, clock: ZonedClock): string =>
   given !== 'now' && momentParameters.has(name) ? (readDate(given, clock) ?? given) : given;
 
-/** The present, and the zone of days; UTC if absent. */
+/** The current time, and the time zone of days; UTC if absent. */
 interface ZonedClock {
   readonly nowSeconds: number;
   readonly zone?: Zone | undefined;

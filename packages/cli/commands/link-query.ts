@@ -14,11 +14,11 @@ export interface LinkUse {
   readonly page: 'subscriptions' | 'changes';
   /** The parameters of the command. */
   readonly parameters: QueryParameters;
-  /** Parameters of a link that the command has no use for. */
+  /** Parameters of a link that the command ignores. */
   readonly ignored: readonly string[];
-  /** What a link without a parameter means. */
+  /** Values of parameters that the link does not have. */
   readonly defaults: Readonly<Record<string, string>>;
-  /** What the command cannot ask, and which can, besides `others`. */
+  /** Further parameters that the command refuses, each with its message, as in `others`. */
   readonly refused?: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +37,7 @@ interface LinkOptions extends ProfileOption {
 
 /**
  * Returns the options of a command with those of its link. Throws `UsageError` with all faults of
- * the link, if it is of another service, and for what a link never has.
+ * the link, or if it is another service's, or lacks a value that only the command line can give.
  */
 export function withLink<Options extends LinkOptions>(options: Options, use: LinkUse): Options {
   if (options.query === undefined) return options;
@@ -61,7 +61,9 @@ function readLink(link: string, options: LinkOptions, use: LinkUse): readonly Fo
   return pairs.filter(({ name }) => !['list', 'email', ...use.ignored].includes(name));
 }
 
-/** What some commands cannot ask, and which can. */
+/**
+ * Parameters that a command refuses, each with a message that names the commands that accept it.
+ */
 const others: Readonly<Record<string, string>> = {
   email: 'this command takes no email address: use subreport list or export',
   list: 'this command takes no list: use subreport list or export',
@@ -75,7 +77,7 @@ const unusableIn = ({ name }: FormPair, { parameters, refused }: LinkUse): reado
   return rule === undefined || isTaken ? undefined : [rule];
 };
 
-/** What a link does not have and the command line must. */
+/** Messages about an email address or a list that must be given on the command line. */
 function missingOf({ name, value }: FormPair, options: LinkOptions): readonly string[] {
   const given = options as Readonly<Record<string, unknown>>;
   if (name === 'email' && given.email === undefined)
@@ -105,8 +107,8 @@ function queryStringOf(link: string, options: LinkOptions, { page }: LinkUse): s
 const attributeOf = (name: string): string => new Option(`--${name}`).attributeName();
 
 /**
- * Reads the parameters of a command and its link, and says what they mean: the question of a link,
- * otherwise each date as an instant. Throws `UsageError` with all faults.
+ * Reads the parameters of a command and its link. Prints the link's question; without a link,
+ * prints the instant that each date became. Throws `UsageError` with all faults.
  */
 export function readAsked(options: LinkOptions, use: LinkUse, screen: Screen, parameters = use.parameters): GivenQuery {
   const asked = readParameters({ ...withLink(options, use) }, parameters);
@@ -115,7 +117,7 @@ export function readAsked(options: LinkOptions, use: LinkUse, screen: Screen, pa
   return asked;
 }
 
-/** Says the question of a link, with its days as instants, and without an email address. */
+/** Prints a link's question, with its days as instants and without the email address. */
 export function sayQuestion(screen: Screen, { query }: LinkOptions, values: GivenQuery['values']): void {
   if (query === undefined) return;
   const parts = Object.entries(values).map(([name, value]) => (name === 'email' ? name : `${name} ${value}`));

@@ -27,7 +27,7 @@ const {
   ...parameters
 } = reportParameters(defaultPageLimits);
 
-/** Counts are those of `summary`; a report of the past is an export. */
+/** `list` ignores `by`, because `summary` counts; `export` reads the past. */
 const linkUse: LinkUse = { page: 'subscriptions', parameters, ignored: ['by', 'dates'], defaults: newestFirst };
 
 interface ListOptions extends ProfileOption, OutputOptions {

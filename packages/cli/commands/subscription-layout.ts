@@ -24,7 +24,9 @@ export function subscriptionLayout(color: boolean, fields?: string): RowLayout<S
   };
 }
 
-/** Changes: subscriptions with their columns, or those of `fields`, and the ids of removed ones. */
+/**
+ * One row per change: all columns or those of `fields`; for a removed subscription only its id.
+ */
 export function changeLayout(color: boolean, fields?: string): RowLayout<SubscriptionChange> {
   const others = subscriptionLayout(color, fields).columns.filter(({ header }) => header.toLowerCase() !== 'id');
   const columns: Column<SubscriptionChange>[] = others.map((column) => ({

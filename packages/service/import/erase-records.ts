@@ -63,7 +63,7 @@ async function readMarks(
 /** Rows of a deleted tenant per transaction. */
 const deletedRows = 2_000;
 
-/** Counts of deleted rows. If a deletion is resumed, only the last run counts. */
+/** Counts of deleted rows; if a failed deletion is run again, those of the last run. */
 interface DeletionSummary {
   readonly clients: number;
   /** Records, counts and tombstones. */

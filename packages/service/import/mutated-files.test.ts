@@ -43,7 +43,7 @@ const leavesOf = (value: unknown): string[] =>
       ? []
       : [String(value)];
 
-/** The text of a file, without what writes quotes and line ends, in any encoding. */
+/** The text of a file as UTF-8, with the escaped quotes of CSV and JSON unescaped. */
 const textsOf = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('""', '"').replaceAll('\\"', '"');
 
 /** The ids of the rows whose lines a file still has. */

@@ -203,7 +203,7 @@ function csvRowValue(cells: readonly string[], raw: string, layout: Layout, sepa
   return { ...value, product };
 }
 
-/** The digits in a formula such as `="8944500102198304826"`, which keeps them in a spreadsheet. */
+/** Unwraps `="digits"`, which people write so that spreadsheets do not round. */
 const withoutFormula = (text: string): string => /^="(\d+)"$/.exec(text)?.[1] ?? text;
 
 /** Whether an empty cell is written as two quotes. */

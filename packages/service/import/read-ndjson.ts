@@ -160,13 +160,13 @@ function parseRow(text: string): SourceRow['content'] {
   }
 }
 
-/** What the parser says, without the part of the row that it quotes: it may be an address. */
+/** The parser's message without its quote of the row, which may be an email address. */
 const withoutSource = ({ message }: SyntaxError): string => message.replace(/, (\.\.\.)?".*/s, '');
 
-/** A period as nearly all rows have it, which is exactly the number that is parsed. */
+/** The usual integer period, which parsing cannot round. */
 const plainPeriod = /"period"\s*:\s*(\d{1,9})\s*[,}]/;
 
-/** The text of a period that is another number once it is parsed: `30.00000000000000000001`. */
+/** The text of a period that parsing rounds: `30.00000000000000000001`. */
 function inexactPeriod(value: unknown, text: string): string | undefined {
   const { product } = (value ?? {}) as { readonly product?: { readonly period?: unknown } };
   const period = product?.period;
@@ -175,7 +175,7 @@ function inexactPeriod(value: unknown, text: string): string | undefined {
   return source === undefined || /^\d{1,9}(\.0+)?$/.test(source) ? undefined : source;
 }
 
-/** A row with each of its numbers as it is written. */
+/** Parses a row; its numbers are the texts of the source. */
 function numbersIn(text: string): { readonly product?: { readonly period?: string } } {
   const asWritten = (_name: string, value: unknown, context?: { readonly source?: string }): unknown =>
     typeof value === 'number' ? context?.source : value;

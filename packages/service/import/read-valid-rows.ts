@@ -40,7 +40,7 @@ export interface SourceOptions {
   readonly rejectedMax?: number;
   /** Called occasionally with the number of rows read. */
   readonly onProgress?: (read: number) => void;
-  /** The import that the history of the records names. */
+  /** Id of this import, stored with each commit. */
   readonly importId?: string;
   /** Called under the tenant's import lock, before the first row is read. */
   readonly onStart?: () => Promise<void>;

@@ -43,12 +43,12 @@ export async function requireRoomFor({ store, tenant, bytes, readAgain }: RoomCh
   });
   await flush();
   const more = bytes - stored;
-  // without the history and the tombstones, which make room, except the times of two revisions
+  // counts records and two commit rows only; history and tombstones can be removed
   const needed = (await sumRecords(store, tenant)) + more + 2 * rowBytes.commit;
   if (needed > bytesMax && more > 0) throw overBudget(bytesMax, needed, more);
 }
 
-/** Most pairs of a product and a plan in memory: the source is read again for further products. */
+/** Maximum pairs of product and plan in memory; the source is read again for other products. */
 const plansMax = 100_000;
 
 /**

@@ -134,7 +134,7 @@ async function isReadWhole(chunks: AsyncIterator<Buffer>, options: SourceOptions
   }
 }
 
-/** Reports the rows of a source that has too many of them; throws `ImportError`. */
+/** Reports all rejected rows, then throws, because they are more than `rejectedMax`. */
 async function rejectAll(rows: readonly [SourceRow, readonly RowFault[]][], options: SourceOptions): Promise<void> {
   const tally = noRowsYet();
   try {
@@ -147,14 +147,14 @@ async function rejectAll(rows: readonly [SourceRow, readonly RowFault[]][], opti
   }
 }
 
-/** A look at the bytes of a source. */
+/** A scan of the bytes of a source. */
 interface Scan {
   add(chunk: Buffer): void;
-  /** Whether they prove the source whole, without a reading of its rows. */
+  /** Whether the bytes prove that the source is whole, without its rows being parsed. */
   finish(): boolean;
 }
 
-/** Looks for a summary in NDJSON, against which its rows would have to be compared. */
+/** Detects a closing summary line; such a file needs its rows checked against it. */
 class NdjsonScan implements Scan {
   readonly #summary = Buffer.from(summaryStart);
   #isPlain = true;

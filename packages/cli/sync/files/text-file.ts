@@ -23,7 +23,10 @@ function csvLineOf(row: Row, values: Manifest['values']): string {
   return writeRecordLine(values === 'raw' ? cells : cells.map((cell) => cell && guardText(cell)));
 }
 
-/** The line of the NDJSON export that a line of CSV is made of; itself if it is made of none. */
+/**
+ * Returns the NDJSON line from which this CSV line was written, or the CSV line unchanged if no
+ * NDJSON line gives it.
+ */
 export function exportLineOf(csvLine: string, values: Manifest['values']): string {
   const cells = cellsOf(csvLine);
   const texts = values === 'raw' ? cells : cells.map((cell) => cell && revealText(cell));
@@ -43,7 +46,7 @@ function cellOf(text: string | undefined, type: ColumnType): Cell {
   return type === 'integer' ? Number(text) : text;
 }
 
-/** Reads a file of CSV or NDJSON as the lines of the export that it is made of. */
+/** Yields the NDJSON lines from which a file of CSV or NDJSON was written. */
 export async function* linesOfText(
   bytes: AsyncIterable<Uint8Array>,
   { format, values }: Pick<Manifest, 'format' | 'values'>,

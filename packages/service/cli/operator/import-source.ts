@@ -88,7 +88,8 @@ function readMapping(file: string | undefined, format: ImportFormat): ImportSour
 /** Reads a mapping of columns; throws `UsageError` if it cannot be used. */
 export function readMappingFile(file: string): ColumnMapping {
   try {
-    // a character has at most four bytes, and a pipe no size
+    // Do not read a file that must be too long (a character has at most four bytes); a pipe reports
+    // size 0, so the text is checked again below.
     const text = statSync(file).size > 4 * mappingMax ? undefined : readFileSync(file, 'utf8');
     if (text === undefined || text.length > mappingMax)
       throw new MappingError(`it must have at most ${mappingMax} characters`);

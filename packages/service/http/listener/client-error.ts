@@ -59,8 +59,8 @@ function describeUnreadable(error: ClientError): Refusal {
 }
 
 /**
- * The response that a connection is sending, for which Node.js has no public name. Another one in
- * the middle of it would look like a part of it.
+ * The response that a connection is sending, for which Node.js has no public name. A second
+ * response written now would be taken for the body of the first.
  */
 const responseOf = (socket: Socket): ServerResponse | null | undefined =>
   (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage;

@@ -82,7 +82,7 @@ function readParameter(schema: TSchema, value: string): string | number | undefi
   return isAllowed ? value : undefined;
 }
 
-/** What a word may have been meant to be, if only some are allowed. */
+/** The "did you mean" hint for an enum value. */
 const meant = (schema: TSchema, value: string): string =>
   didYouMean(value, (schema as { enum?: readonly string[] }).enum ?? []);
 

@@ -28,8 +28,8 @@ export interface OperatorRoutes {
 /** An authorized and checked request. */
 interface OperatorCall<Id extends OperatorApiId> {
   /**
-   * For the functions of `packages/service/operator/`; its store ends its work by the request's
-   * deadline.
+   * Passed to the functions of `packages/service/operator/`; store calls through it stop at the
+   * request's deadline.
    */
   readonly context: OperatorContext;
   /** The same for work with its own limits: lifts the deadline of the request. */

@@ -147,7 +147,7 @@ function renderDialog({ components: { securitySchemes } }: OpenApiDocument): str
 <label>Client secret <input name="client_secret" type="password" required autocomplete="current-password"></label>`;
   const heading =
     tokenUrl === undefined ? 'Token of an operator, or access token of a client' : 'OAuth 2.0 client credentials';
-  // the page's own origin: the policy of the page allows no other
+  // only the path, so that the token is requested from this origin; the CSP blocks others
   const path = tokenUrl === undefined ? '' : new URL(tokenUrl).pathname;
   return `<dialog id="credentials" aria-labelledby="credentials-title">
 <form method="dialog" data-token-path="${path}">

@@ -17,7 +17,10 @@ export const advisoryLocks = {
   auditOrder: 7_236_119_411,
 } as const;
 
-/** The lock of the imports into a tenant: a hash, which equals another number by no real chance. */
+/**
+ * The lock of the imports into a tenant: a 64-bit hash; a collision with another lock is
+ * practically impossible.
+ */
 export const importLockOf = (tenant: TenantId): string =>
   createHash('sha256').update(`subreport import ${tenant}`).digest().readBigInt64BE().toString();
 

@@ -53,7 +53,9 @@ const recordKinds = ({ before, after }: TextAround) =>
     ],
   }) as const;
 
-/** Kinds that several records have together, and the column of their common value. */
+/**
+ * Findings about several records sharing one value: the column they share, and the condition.
+ */
 const sharedKinds = {
   'iccid-active-twice': ['iccid', 'count(*) > 1'],
   'device-on-two-sims': ['device_id', 'min(iccid) <> max(iccid)'],
