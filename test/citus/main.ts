@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runDrill } from '../drills/run-drill.ts';
 import { citusDrills, drillNames } from './drills.ts';
-import { compareWithPlain } from './ratios.ts';
 import { type CitusCluster, findPostgresWithCitus, query, startCluster } from './start-cluster.ts';
 
 // Starts a Citus cluster on loopback, and runs the suites and the drills on it:
@@ -15,7 +14,6 @@ import { type CitusCluster, findPostgresWithCitus, query, startCluster } from '.
 //   npm run citus -- upgrade packages/service/test/import          some of it
 //   npm run citus -- packages/service/test/storage/change-mark.test.ts   a file of a suite
 //   npm run citus -- --bin /usr/lib/postgresql/15/bin
-//   npm run citus -- ratios                        compare with plain PostgreSQL
 //   npm run citus -- --write                      and write the results to docs/operators/citus.md
 // Exits with 0 if everything passed, 1 if not, 2 for an unknown name, 3 if no PostgreSQL with Citus
 // is installed here.
@@ -60,7 +58,7 @@ const files = positionals.filter(
     ['test', ...suites].some((folder) => name.startsWith(`${folder}/`)) &&
     existsSync(join(root, name)),
 );
-const known = [...suites, ...drillNames, 'ratios'];
+const known = [...suites, ...drillNames];
 const unknown = positionals.filter((name) => !known.includes(name) && !files.includes(name));
 
 const isWanted = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
@@ -76,11 +74,11 @@ if (unknown.length > 0) {
     'Cannot run on Citus: a PostgreSQL with the extension must be installed: none was found; install one (tools/build-citus.sh builds it), or name its programs with --bin',
   );
   process.exitCode = 3;
-} else process.exitCode = await runAll(await startCluster(postgres), postgres);
+} else process.exitCode = await runAll(await startCluster(postgres));
 
-async function runAll(cluster: CitusCluster, folder: string): Promise<number> {
+async function runAll(cluster: CitusCluster): Promise<number> {
   const results: Result[] = [];
-  let [versions, ratios] = ['', ''];
+  let versions = '';
   try {
     const [row] = await query(
       cluster.coordinator.url,
@@ -96,13 +94,11 @@ async function runAll(cluster: CitusCluster, folder: string): Promise<number> {
       results.push({ name, passed: ok === 'yes' ? 1 : 0, failed: ok === 'yes' ? 0 : 1, skipped: 0, notes });
       console.log(`${name}: ${ok === 'yes' ? observed : notes.join('\n  ')}`);
     }
-    if (isWanted('ratios')) ratios = await compareWithPlain(cluster, folder);
   } finally {
     await cluster.stop();
   }
   const date = new Date().toISOString().slice(0, 10);
-  if (values.write && ratios !== '') writePart('ratios', `${date}, ${versions}:\n\n${ratios}`);
-  if (results.length === 0) return ratios === '' ? 1 : 0;
+  if (results.length === 0) return 1;
   const sum = (count: 'passed' | 'failed'): number => results.reduce((total, each) => total + each[count], 0);
   const table = [
     '| suite or drill | passed | failed | skipped |\n|---|---|---|---|',
@@ -112,7 +108,7 @@ async function runAll(cluster: CitusCluster, folder: string): Promise<number> {
   for (const { name, notes } of results) for (const note of notes) console.log(`${name}: ${note}`);
   const total = `${sum('passed')} passed, ${sum('failed')} failed`;
   console.log(total);
-  if (values.write) writePart('result', `${date}, ${versions}: ${total}.`);
+  if (values.write) writeResult(`${date}, ${versions}: ${total}.`);
   return sum('failed') === 0 ? 0 : 1;
 }
 
@@ -158,11 +154,11 @@ interface TestFile {
   readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
 }
 
-/** Replaces a part of the documentation, which is between comments with its name. */
-function writePart(name: 'result' | 'ratios', part: string): void {
+/** Replaces the result in the documentation, which is between two comments. */
+function writeResult(result: string): void {
   const page = new URL('../../docs/operators/citus.md', import.meta.url);
   const text = readFileSync(page, 'utf8');
-  const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`];
+  const [start, end] = ['<!-- result -->\n', '<!-- /result -->'];
   const [before, rest = ''] = text.split(start);
-  writeFileSync(page, `${before}${start}${part}\n${end}${rest.split(end)[1] ?? ''}`);
+  writeFileSync(page, `${before}${start}${result}\n${end}${rest.split(end)[1] ?? ''}`);
 }
