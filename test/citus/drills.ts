@@ -8,7 +8,7 @@ import { openStore } from '../../packages/service/storage/open-store.ts';
 import { sweepVersions } from '../../packages/service/storage/tables/sweep-versions.ts';
 import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freezePostgres, type PostgresServer } from '../../tools/postgres-server.ts';
-import type { ScriptedDrill } from '../drills/drill.ts';
+import type { Drill } from '../drills/drill.ts';
 import { DrilledService } from '../drills/drilled-service.ts';
 import { changedAsKept, keepMoment, lookAtHistory, readMoment } from '../drills/history.ts';
 import type { Stage } from '../drills/stage.ts';
@@ -183,7 +183,7 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
 
 export const drillNames = ['upgrade', 'worker-killed', 'worker-hung', 'node-added'] as const;
 
-interface CitusDrill extends ScriptedDrill {
+interface CitusDrill extends Drill {
   readonly name: (typeof drillNames)[number];
 }
 

@@ -1,6 +1,6 @@
 import { eventually, startMsMax } from '../support/eventually.ts';
 import { waitMsMax } from '../support/wait-limit.ts';
-import type { ScriptedDrill } from './drill.ts';
+import type { Drill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
 import { faketime } from './faketime.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
@@ -170,7 +170,7 @@ async function assertQuiet(scene: Scene, fault: string, fires: string): Promise<
     throw new Error(`${fault}: '${query}' must be measured and not hold after the repair`);
 }
 
-export const didNotHappen: ScriptedDrill = {
+export const didNotHappen: Drill = {
   name: 'did-not-happen',
   fault: `one after another, each until it is repaired: ${faults.map(({ fault }) => fault).join('; ')}; Prometheus evaluates the rules of deploy/`,
   expected: `only this alert fires, until the repair: ${faults.map(({ fires }) => fires).join(', ')}`,

@@ -4,7 +4,7 @@ import type { Stage } from './stage.ts';
 export type Need = 'Linux' | 'tmpfs' | 'libfaketime' | 'Prometheus' | 'control groups';
 
 /** A fault that is planted on a real service, and what is expected then. */
-export interface ScriptedDrill {
+export interface Drill {
   readonly name: string;
   readonly fault: string;
   readonly expected: string;
@@ -14,18 +14,6 @@ export interface ScriptedDrill {
   /** Plants the fault and returns what was observed, in the words of `expected`. */
   run(stage: Stage): Promise<string>;
 }
-
-/** A fault that tests plant already. */
-export interface TestedDrill {
-  readonly name: string;
-  readonly fault: string;
-  /** Its path in the repository. */
-  readonly file: string;
-  /** A part of the titles of its tests, or of their suite. */
-  readonly test: string;
-}
-
-export type Drill = ScriptedDrill | TestedDrill;
 
 /** The result of a drill. */
 export interface Outcome {

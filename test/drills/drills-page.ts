@@ -24,21 +24,8 @@ export function drillsPage(
       ? (earlier ?? lineOf([`\`${drill.name}\``, drill.fault, '', 'never']))
       : lineOf(cellsOf(outcome, day));
   };
-  const table = (isScripted: boolean): string =>
-    [
-      lineOf(header),
-      lineOf(header.map(() => '---')),
-      ...drills.filter((drill) => 'run' in drill === isScripted).map(rowOf),
-    ].join('\n');
-  return `${intro}
-## Scripts
-
-${table(true)}
-
-## Faults that tests plant
-
-${table(false)}
-`;
+  const table = [lineOf(header), lineOf(header.map(() => '---')), ...drills.map(rowOf)];
+  return `${intro}\n${table.join('\n')}\n`;
 }
 
 const cellsOf = ({ name, fault, observed, ok }: Outcome, day: string): string[] => [

@@ -1,15 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { firedHere } from './did-not-happen.ts';
-import type { ScriptedDrill, TestedDrill } from './drill.ts';
 import { DrilledService } from './drilled-service.ts';
 import { drills } from './drills.ts';
 import { deployedAlerts } from './prometheus.ts';
 import { runDrill } from './run-drill.ts';
 import type { Stage } from './stage.ts';
 
-const scripted = drills.filter((drill): drill is ScriptedDrill => 'run' in drill);
-const tested = drills.filter((drill): drill is TestedDrill => !('run' in drill));
 const page = readFileSync(new URL('results.md', import.meta.url), 'utf8');
 
 const folder = new URL('./', import.meta.url);
@@ -24,7 +21,7 @@ const setting = {
 };
 
 describe('the short drills', () => {
-  test.each(scripted.filter(({ isShort }) => isShort))('$name: $fault', async (drill) => {
+  test.each(drills.filter(({ isShort }) => isShort))('$name: $fault', async (drill) => {
     const { observed, ok } = await runDrill(drill, setting, 1);
     if (ok === 'NOT RUN') console.warn(`SKIPPED: the drill ${drill.name} was not run: ${observed}`);
     else expect(observed).toBe(drill.expected);
@@ -70,10 +67,6 @@ describe('test/drills/results.md', () => {
   test('states the fault of each drill', () => {
     expect(drills.filter(({ fault }) => !page.includes(`| ${fault} |`))).toEqual([]);
   });
-});
-
-test.each(tested)('the drill $name names a test of $file', ({ file, test: title }) => {
-  expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).toContain(title);
 });
 
 /** The alerts that only `packages/service/test/metrics/rules.test.ts` fires, over series. */

@@ -7,7 +7,6 @@ import { nightOnCall } from './night-on-call.ts';
 import { postgresDrills } from './postgres.ts';
 import { processDrills } from './process.ts';
 import { storeDrills } from './store.ts';
-import { testedDrills } from './tested.ts';
 import { upgradeDrills } from './upgrade.ts';
 
 /** Every drill, in the order in which they run. */
@@ -21,5 +20,4 @@ export const drills: readonly Drill[] = [
   ...memoryDrills,
   nightOnCall,
   didNotHappen,
-  ...testedDrills,
 ];

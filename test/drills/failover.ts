@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freezePostgres, type PostgresServer, startPostgres } from '../../tools/postgres-server.ts';
 import { eventually } from '../support/eventually.ts';
-import type { ScriptedDrill } from './drill.ts';
+import type { Drill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
 import { changedAsKept, keepMoment, lookAtHistory, readMoment } from './history.ts';
 import { startNetwork } from './postgres.ts';
@@ -128,7 +128,7 @@ async function tagOf(service: DrilledService): Promise<string> {
   return headers.get('etag') ?? '';
 }
 
-export const failoverDrills: readonly ScriptedDrill[] = [
+export const failoverDrills: readonly Drill[] = [
   {
     name: 'failover-synchronous',
     fault: 'the primary is paused under reports and loads; its synchronous standby is promoted and gets its address',

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import type { ScriptedDrill } from './drill.ts';
+import type { Drill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
 import type { Stage } from './stage.ts';
 
@@ -48,7 +48,7 @@ const junk: Readonly<Record<string, string>> = {
   'no HTTP': '\x01\x02\x03\r\n\r\n',
 };
 
-export const httpDrills: readonly ScriptedDrill[] = [
+export const httpDrills: readonly Drill[] = [
   {
     name: 'slow-headers',
     fault: `slowloris: ${connections} connections send half of their headers`,

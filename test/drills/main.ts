@@ -1,11 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Drill, Outcome, ScriptedDrill, TestedDrill } from './drill.ts';
+import type { Drill, Outcome } from './drill.ts';
 import { drills } from './drills.ts';
 import { drillsPage } from './drills-page.ts';
 import { runDrill } from './run-drill.ts';
-import { runTested } from './run-tested.ts';
 import { lazyPostgres } from './stage.ts';
 
 // Plants faults on a real service and compares what is observed with what is expected:
@@ -26,8 +24,6 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const isScripted = (drill: Drill): drill is ScriptedDrill => 'run' in drill;
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const wanted = positionals.filter((name) => name !== 'list');
 const unknown = wanted.filter((name) => !drills.some((drill) => drill.name === name));
 
@@ -54,14 +50,8 @@ async function runAll(chosen: readonly Drill[]): Promise<number> {
     console.log(rowOf(outcome));
   };
   if (!values.json) console.log('| drill | fault | expected | observed | ok |\n|---|---|---|---|---|');
-  for (const drill of chosen.filter(isScripted))
-    print(await runDrill(drill, { program, postgres }, Number(values.seed)));
+  for (const drill of chosen) print(await runDrill(drill, { program, postgres }, Number(values.seed)));
   await stop();
-  for (const outcome of runTested(
-    chosen.filter((drill): drill is TestedDrill => !isScripted(drill)),
-    root,
-  ))
-    print(outcome);
   if (values.json) console.log(JSON.stringify(outcomes, undefined, 2));
   const count = (ok: Outcome['ok']): number => outcomes.filter((outcome) => outcome.ok === ok).length;
   console.error(`${count('yes')} as expected, ${count('NO')} not as expected, ${count('NOT RUN')} NOT RUN`);

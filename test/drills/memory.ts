@@ -5,7 +5,7 @@ import { csvColumns } from '../../packages/service/import/csv-layout.ts';
 import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
-import type { ScriptedDrill } from './drill.ts';
+import type { Drill } from './drill.ts';
 import { DrilledService } from './drilled-service.ts';
 import { limitMemory } from './limited-memory.ts';
 import type { FilledPlace, Stage } from './stage.ts';
@@ -221,7 +221,7 @@ async function observe(
 }
 
 /** Runs 1, 4 and 16 workers, and the most that are possible. */
-const memoryDrill = (mib: number, most: number): ScriptedDrill => {
+const memoryDrill = (mib: number, most: number): Drill => {
   const counts = [...new Set([1, 4, most, 16])].toSorted((a, b) => a - b);
   return {
     name: `memory-${mib}`,
@@ -241,4 +241,4 @@ const memoryDrill = (mib: number, most: number): ScriptedDrill => {
   };
 };
 
-export const memoryDrills: readonly ScriptedDrill[] = [memoryDrill(512, 1), memoryDrill(2_048, 9)];
+export const memoryDrills: readonly Drill[] = [memoryDrill(512, 1), memoryDrill(2_048, 9)];

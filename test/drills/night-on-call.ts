@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
-import type { ScriptedDrill } from './drill.ts';
+import type { Drill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
 import { type Prometheus, readDeployed, shortened, startPrometheus } from './prometheus.ts';
 
@@ -52,7 +52,7 @@ const blockerCommand = `psql $DATABASE_URL -c "select pid, usename, application_
 const errorsQuery =
   'sum by (operation, status_class) (rate(subreport_request_duration_seconds_count{operation="listSubscriptions"}[15s]))';
 
-export const nightOnCall: ScriptedDrill = {
+export const nightOnCall: Drill = {
   name: 'night-on-call',
   fault: 'a session locks the records and is forgotten; Prometheus evaluates the rules of deploy/',
   expected: `SubreportErrors fires; the runbook finds the session; after its end report 200 and no alert; panels without data: ${listPanels(Object.keys(panelsWithoutData))}`,

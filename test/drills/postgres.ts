@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { freezePostgres } from '../../tools/postgres-server.ts';
 import { eventually } from '../support/eventually.ts';
-import type { ScriptedDrill } from './drill.ts';
+import type { Drill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
 import { type FilledPlace, mountSmallDisk, type Stage } from './stage.ts';
 
@@ -44,7 +44,7 @@ async function lockTable(place: Awaited<ReturnType<Stage['postgres']>>): Promise
   return () => place.superuser.query('rollback');
 }
 
-export const postgresDrills: readonly ScriptedDrill[] = [
+export const postgresDrills: readonly Drill[] = [
   {
     name: 'postgres-killed',
     fault: 'PostgreSQL is killed (kill -9) and started again',

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
-import type { ScriptedDrill } from './drill.ts';
+import type { Drill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
 import { faketime } from './faketime.ts';
 import type { Stage } from './stage.ts';
@@ -55,7 +55,7 @@ function load(service: DrilledService): { stop(): Promise<ReadonlySet<string>>; 
   };
 }
 
-export const processDrills: readonly ScriptedDrill[] = [
+export const processDrills: readonly Drill[] = [
   {
     name: 'stop-under-load',
     fault: 'SIGTERM while 8 clients send reports, behind a balancer that reads /readyz',

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Random } from '../simulation/random.ts';
-import type { Need, Outcome, ScriptedDrill } from './drill.ts';
+import type { Drill, Need, Outcome } from './drill.ts';
 import { faketime } from './faketime.ts';
 import { hasCommands } from './has-commands.ts';
 import { canLimitMemory } from './limited-memory.ts';
@@ -38,7 +38,7 @@ function mountFailure(): string | undefined {
 
 /** Runs a drill on a stage of its own; never throws, and ends even if the drill does not. */
 export async function runDrill(
-  drill: ScriptedDrill,
+  drill: Drill,
   setting: Setting,
   seed: number,
   { runMs, closeMs } = limits,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { ScriptedDrill } from './drill.ts';
+import type { Drill } from './drill.ts';
 import { type FilledPlace, mountSmallDisk, type Stage } from './stage.ts';
 
 const importArgs = ['import', '-', '--tenant', 'acme', '--format', 'ndjson'] as const;
@@ -25,7 +25,7 @@ async function totalOf(stage: Stage, place: FilledPlace): Promise<number> {
   return total;
 }
 
-export const storeDrills: readonly ScriptedDrill[] = [
+export const storeDrills: readonly Drill[] = [
   {
     name: 'disk-full',
     fault: 'the disk of the embedded store is full',

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleProgram } from '../support/bundle-program.ts';
 import { makeNewerVersion } from '../support/newer-version.ts';
 import { mainProgram } from '../support/run-command.ts';
-import type { ScriptedDrill } from './drill.ts';
+import type { Drill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
 import { changedAsKept, type KeptMoment, keepMoment, lookAtHistory, readMoment } from './history.ts';
 import type { Stage } from './stage.ts';
@@ -97,7 +97,7 @@ const engines = {
   postgres: async (stage: Stage): Promise<Environment> => (await stage.emptyPostgres()).environment,
 } as const;
 
-export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] as const).map((engine) => ({
+export const upgradeDrills: readonly Drill[] = (['sqlite', 'postgres'] as const).map((engine) => ({
   name: `upgrade-${engine}`,
   fault: `a ${engine} store that the version before has filled is upgraded, changed, changed by a program that keeps no history, by the version before that runs beside this one, and by this one`,
   expected: `migrate 0, the version before serves the same report; report 200 of 3000; the report of before as it was; ${changedAsKept}; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; beside the version before: import 0, the former report of before as it was, its own as it was; ${changedAsKept}; doctor 0`,
