@@ -1,18 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
-import { engines, onCluster, type TestStore } from '../../../../test/support/engines.ts';
+import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { localDate } from '../../../../test/support/zoned.ts';
 import type { filterParameters } from '../../../contract/query.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import type { SubscriptionSummary } from '../../../contract/summary.ts';
-import { getSubscriptionSummary, planSummary, summaryKey } from '../../report/get-subscription-summary.ts';
+import { getSubscriptionSummary, summaryKey } from '../../report/get-subscription-summary.ts';
 import { parseSummary } from '../../report/parse-summary.ts';
-import { readProductNames, summarise } from '../../storage/read/summary.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
@@ -150,7 +148,7 @@ test('the cache key of a summary contains the time only with expires-within', ()
   expect(keyAt('by=status,month&status=B,A', 1)).toBe(keyAt('status=A,B&by=month,status', 1));
 });
 
-describe.each(drawn)('the summary on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('the summary on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let made = 0;
@@ -319,140 +317,6 @@ describe.each(drawn)('the summary on $engine', ({ engine, openTestStore }) => {
       { by: 'product-id,status', after: '2023-06-05T00:00:00Z', before: '2023-06-20T00:00:00Z' },
     ])
       expect(await summaryOf(tenant, asked)).toEqual(modelOf(rows, asked));
-  });
-
-  describe('the statements of a summary read', () => {
-    const isPlannedElsewhere = onCluster && engine === 'postgres';
-    /** The query plans of the statements of a summary that read records or their indexes. */
-    const plansOf = async (asked: Parameters, of = largeTenant): Promise<string[]> => {
-      const plan = planSummary(parseSummary(new URLSearchParams(asked).toString(), context));
-      const plans: string[] = [];
-      const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
-      await store.readTenant(of, (reader) =>
-        summarise(
-          {
-            all: async (sql, values) => {
-              const rows = await reader.all(`${explain} ${sql}`, values);
-              const text = rows.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
-              // totals and names of products have their own tests
-              if (/ subscription\b/.test(text) && !/subscription_span|record_0/.test(sql)) plans.push(text);
-              return reader.all(sql, values);
-            },
-          },
-          plan,
-        ),
-      );
-      return plans;
-    };
-    beforeAll(async () => {
-      if (engine === 'sqlite') return;
-      const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-      await client.connect();
-      await client.query('vacuum analyze subscription');
-      await client.end();
-    });
-
-    test.each([
-      { by: 'status,product-id' },
-      { by: 'status', 'product-id': 'product-1' },
-      { by: 'product-id', status: 'ACTIVE,EXPIRED' },
-      { by: 'status', status: 'ACTIVE', 'product-id': 'product-1' },
-      { by: 'auto-renew' },
-      { by: 'auto-renew,status', status: 'ACTIVE', 'auto-renew': 'true' },
-    ] as Parameters[])('neither records nor their indexes for %j', async (asked) => {
-      expect(await plansOf(asked)).toEqual([]);
-    });
-
-    test.skipIf(isPlannedElsewhere)(
-      'one record of each product for the names, found by the index of products',
-      async () => {
-        const products = Array.from({ length: 25 }, (_, index) => `product-${index}`);
-        const plans: string[] = [];
-        const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
-        const names = await store.readTenant(largeTenant, (reader) =>
-          readProductNames(
-            {
-              all: async (sql, values) => {
-                const rows = await reader.all(`${explain} ${sql}`, values);
-                plans.push(...rows.map((row) => String(row.detail ?? row['QUERY PLAN'])));
-                return reader.all(sql, values);
-              },
-            },
-            products,
-          ),
-        );
-        expect(names.size).toBe(0); // these records have no product name
-        const probes = plans.filter((line) => /subscription_product\b/.test(line));
-        expect(probes).toHaveLength(products.length);
-        expect(plans.filter((line) => /Sort|TEMP B-TREE|Seq Scan|^SCAN subscription/.test(line))).toEqual([]);
-      },
-    );
-
-    test('an index range for each part of a leaf that crosses the end of a month', async () => {
-      const plans = await plansOf({ by: 'month' });
-      expect(plans.length).toBeGreaterThan(10);
-      const parts =
-        engine === 'sqlite'
-          ? /COVERING INDEX subscription_created \(tenant_id=\? AND \(created_date,id\)[<>]\(\?,\?\)/
-          : /Index Only Scan .*\n.*ROW\(created_date, id\) >= .* AND \(ROW\(created_date, id\) </;
-      const ends = /subscription_created/; // the first and the last record
-      expect(plans.filter((plan) => !parts.test(plan))).toHaveLength(2);
-      expect(plans.filter((plan) => !parts.test(plan) && !ends.test(plan))).toEqual([]);
-    });
-
-    test.skipIf(isPlannedElsewhere).each([
-      // without bounds, each of these indexes has what is read
-      ['subscription_(?:created|product)', { by: 'plan-id' }],
-      ['subscription_(?:created|product)', { by: 'plan-id', 'created-from': '2023-06-02T00:00:00Z' }],
-      ['subscription_(?:created|product)', { by: 'plan-id,auto-renew', 'plan-id': 'plan-1', 'auto-renew': 'true' }],
-      ['subscription_expiration', { by: 'month', 'date-field': 'expiration' }],
-      [
-        'subscription_expiration',
-        { by: 'day', 'date-field': 'expiration', 'expires-within': '60d', 'auto-renew': 'true' },
-      ],
-      ['subscription_created', { by: 'month', 'auto-renew': 'true' }],
-      ['subscription_created', { by: 'month', 'plan-id': 'plan-1' }],
-    ] as [string, Parameters][])('only the index %s for %j', async (index, asked) => {
-      const plans = await plansOf(asked);
-      expect(plans.length).toBeGreaterThan(0);
-      const alone = engine === 'sqlite' ? `COVERING INDEX ${index} ` : `Index Only Scan (?:Backward )?using ${index} `;
-      expect(plans.filter((plan) => !new RegExp(alone).test(plan))).toEqual([]);
-    });
-
-    test('each record once, in steps that follow each other', async () => {
-      // too many products to read one by one, and more entries than one step reads
-      const manyProducts = await newTenant(rowsOf(45_000, 400, 9, 300));
-      const plan = planSummary(parseSummary('by=product-id&expires-within=366d', context));
-      const steps: [after: number, before: number, n: number][] = [];
-      const { total } = await store.readTenant(manyProducts, (reader) =>
-        summarise(
-          {
-            all: async (sql, values = []) => {
-              const rows = await reader.all(sql, values);
-              const n = rows.reduce((sum, row) => sum + Number(row.n), 0);
-              if (/group by product_id/.test(sql)) steps.push([Number(values[0]), Number(values[1]), n]);
-              return rows;
-            },
-          },
-          plan,
-        ),
-      );
-      expect(steps.length).toBeGreaterThan(1);
-      expect(steps.slice(1).map(([after]) => after)).toEqual(steps.slice(0, -1).map(([, before]) => before - 1));
-      expect(steps.reduce((sum, [, , n]) => sum + n, 0)).toBe(total);
-      expect(Math.max(...steps.map(([, , n]) => n))).toBeLessThan(35_000);
-    });
-
-    test.each([
-      ['subscription_iccid', { iccid: '894450010000000007' }],
-      ['subscription_email', { email: 'user7@example.com' }],
-      ['subscription_device', { 'device-id': 'device-7' }],
-      ['subscription_expiration', { 'expires-within': '1d' }],
-    ] as [string, Parameters][])('only the records found with %s for %j', async (index, asked) => {
-      const plans = await plansOf(asked);
-      expect(plans.length).toBeGreaterThan(0);
-      expect(plans.filter((plan) => !plan.includes(index))).toEqual([]);
-    });
   });
 
   test('other requests run between the steps of a long count', async () => {
