@@ -130,7 +130,7 @@ export function countBeyondSql(
 }
 
 /** SQL that reads `date`, `id` and `record` of up to `limit` records in an order from a start. */
-export function pageSql(filter: Scan, order: SubscriptionOrder, start: PageStart, limit: number, bind: Bind): string {
+function pageSql(filter: Scan, order: SubscriptionOrder, start: PageStart, limit: number, bind: Bind): string {
   if (filter.index !== undefined) return foundSql({ filter, order, bind }, start, limit);
   const { queries, rows } = beginOf({ filter, order, bind }, start);
   return `${queries.length === 0 ? '' : `with ${queries.join(', ')} `}${rowsSql('id, record', rows)} limit ${bind(limit)}`;

@@ -150,41 +150,11 @@ const statOf = (statement: StatementSync, counter: 'vmStep' | 'reprepare'): numb
 describe.skipIf(inject('isPostgresOnly'))('statements on sqlite', () => {
   let opened: TestStore;
   let tenant: TenantId;
-  let statements: readonly Statement[];
   beforeAll(async () => {
     opened = await openSqlite();
     tenant = await fill(opened);
-    statements = await recordStatements(opened, tenant);
   });
   afterAll(() => opened.close());
-
-  test('a page begins at a key of an index, not at the first record of the tenant or at a bound', async () => {
-    const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
-    const searches = statements.flatMap(({ sql, values }) =>
-      database
-        .prepare(`explain query plan ${numbered(sql)}`)
-        .all(tenant, ...values)
-        .map(({ detail }) => String(detail))
-        .filter((detail) => detail.includes(' subscription ')),
-    );
-    database.close();
-    expect(searches.length).toBeGreaterThan(statements.length / 4);
-    const ranges = /\((created_date,id)\)[<>]\(\?,\?\)|AND id=\?/;
-    expect(searches.filter((detail) => !detail.startsWith('SEARCH') || !ranges.test(detail))).toEqual([]);
-  });
-
-  test('a page is planned once, however often its statements run', async () => {
-    const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
-    const plannedAgain = statements.filter(({ sql, values }) => {
-      const statement = database.prepare(numbered(sql));
-      statement.all(tenant, ...values);
-      statement.all(tenant, ...values);
-      return statOf(statement, 'reprepare') > 0;
-    });
-    database.close();
-    expect(statements.length).toBeGreaterThan(60);
-    expect(plannedAgain.map(({ sql }) => sql)).toEqual([]);
-  });
 
   test('a page on the main thread takes a bounded number of SQLite steps', async () => {
     const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
@@ -241,26 +211,6 @@ describe.skipIf(inject('isPostgresOnly'))('statements on sqlite', () => {
     expect(steps.length).toBeGreaterThan(50);
     expect(readsOnThreads).toBeGreaterThan(60);
     expect(Math.max(...steps)).toBeLessThan(40_000); // counting all records takes 180,000 and more
-  });
-
-  test('a replacement stores the records of a page next to each other', async () => {
-    await insertTenant(opened.store, 'replaced', 1);
-    const replaced = (await findTenant(opened.store, 'replaced'))?.tenant as TenantId;
-    const replacement = await opened.store.openReplacement(replaced);
-    const rows = Array.from({ length: 100 }, (_, index) =>
-      subscriptionRow({ id: `id${index}`, createdDate: (index * 37) % 100 }),
-    );
-    await replacement.add(rows);
-    await replacement.finish(false);
-    await replacement.close();
-    const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
-    const inOrder = database
-      .prepare('select rowid from subscription where tenant_id = ? order by created_date, id')
-      .all(replaced)
-      .map(({ rowid }) => Number(rowid));
-    database.close();
-    expect(inOrder).toHaveLength(100);
-    expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
   });
 
   test('changes begin at their key in the index of records and in that of tombstones', async () => {
