@@ -8,9 +8,9 @@ export interface VersionOf {
   readonly version: number;
 }
 
-/** The version whose email is `adasEmail` and whose SIM is `adasSim`. */
-export const adasVersion = 3;
-export const adasEmail = 'ada@example.com';
+/** The version whose SIM is `adasSim` has an address. */
+const adasVersion = 3;
+const adasEmail = 'ada@example.com';
 export const adasSim = '8944500102198300003';
 export const idOf = (n: number): string => `id${n}`;
 export const daySeconds = 86_400;
