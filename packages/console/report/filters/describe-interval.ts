@@ -40,7 +40,7 @@ function phraseOf(bound: Bound, ofDay: (day: string) => string): string {
   return 'day' in bound ? ofDay(bound.day) : bound.phrase;
 }
 
-/** A duration of the API in words: `7 days`, `12 hours`; others as they are written. */
+/** A valid duration of the API in words, `7 days`, `12 hours`; any other in ISO 8601. */
 export function describeDuration(text: string): string {
   const seconds = parseDuration(text) ?? 0;
   if (seconds % 86_400 === 0) return days(seconds / 86_400);

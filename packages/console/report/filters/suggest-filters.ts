@@ -9,8 +9,8 @@ export type FilterSuggestion =
   | { readonly label: string; readonly apply: FilterChanges };
 
 /**
- * The filters that a typed text can mean: values first, then the filters whose name contains it.
- * Without a text, all filters that are not in use.
+ * What a typed text can mean: filters that have it as their value, then those whose name contains
+ * it, then choices that do. Without a text, all filters that are not in use.
  */
 export function suggestFilters(typed: string, used: ReportFilters, now: Date): readonly FilterSuggestion[] {
   const wanted = typed.trim().toLowerCase();
