@@ -192,7 +192,7 @@ const rows = {
     hint: '15 to 22 digits',
     show: groupIccid,
     clean: (typed) => typed.replaceAll(/[\s-]/g, ''),
-    owns: () => true,
+    owns: (typed) => /^\s*8\s*9/.test(typed), // other digits may be the IMEI of a device
   }),
   subscriber: typedFilter({
     parameter: 'email',

@@ -23,6 +23,17 @@ describe('a pasted column', () => {
     ],
     ['ids that only devices can have', 'tracker 1\ntracker 2', [['device-id', 2]]],
     ['device ids, by the header', 'Device\nd-1\nd-2', [['device-id', 2]]],
+    ['ICCIDs, by the header', `Subscription ICCID\n${iccids.join('\n')}`, [['iccid', 200]]],
+    ['IMEIs, by the header', 'Device id\n356938035643809\n356938035643817', [['device-id', 2]]],
+    ['ids of subscriptions that are digits, by the header', 'id\n356938035643809\n356938035643817', [['id', 2]]],
+    [
+      'digits that could be of either',
+      '356938035643809\n356938035643817',
+      [
+        ['iccid', 2],
+        ['device-id', 2],
+      ],
+    ],
     ['ids of subscriptions, by the header', 'id\ns-1\ns-2', [['id', 2]]],
   ])('of %s is recognised', (_what, text, lists) => {
     expect(listsOf(text)).toEqual(lists);

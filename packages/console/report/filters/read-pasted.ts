@@ -35,8 +35,8 @@ export type Pasted =
 const rounded = /^["']?\d[.,]\d+E\+\d+["']?$/im;
 
 /**
- * Recognises a column that was copied from a spreadsheet, by the form of its values: ICCIDs, or ids
- * of subscriptions or devices, which only a header distinguishes. `undefined` for a single line.
+ * Recognises a column that was copied from a spreadsheet, by its header, or by the form of its
+ * values: ICCIDs, ids of subscriptions, or of devices. `undefined` for a single line.
  */
 export function readPasted(content: string): Pasted | undefined {
   if (content.length > charactersMax) return { fault: text.tooLong(listedMax) };
@@ -44,9 +44,7 @@ export function readPasted(content: string): Pasted | undefined {
   if (!/[\r\n]/.test(lines)) return undefined;
   if (lines.includes('\t')) return { fault: text.oneColumn };
   if (rounded.test(lines)) return { fault: text.rounded };
-  const isOfIccids = (lines.match(/^["']?\d{15,22}["']?\s*$/gm) ?? []).length * 2 > lines.split(/[\r\n]+/).length - 1;
-  const names = isOfIccids ? (['iccid'] as const) : namesOf(lines);
-  const read = names.map((name) => ({ name, list: readList(name, lines) }));
+  const read = namesOf(lines).map((name) => ({ name, list: readList(name, lines) }));
   const choices = read.flatMap(({ name, list }) =>
     'fault' in list
       ? []
@@ -62,9 +60,13 @@ export function readPasted(content: string): Pasted | undefined {
   return choices.length === 0 && first !== undefined && 'fault' in first.list ? first.list : { choices };
 }
 
-/** By the header, if it says so. */
+/** The filters that a column may be for. Digits that do not begin as an ICCID may be IMEIs. */
 function namesOf(lines: string): readonly ListParameter[] {
   const [header = ''] = lines.split(/[\r\n]/, 1);
+  if (/iccid/i.test(header)) return ['iccid'];
   if (/^["']?device/i.test(header)) return ['device-id'];
-  return /^["']?(subscription|id["']?$)/i.test(header) ? ['id'] : ['id', 'device-id'];
+  if (/^["']?(subscription|id["']?$)/i.test(header)) return ['id'];
+  const isMostly = (form: RegExp): boolean => (lines.match(form) ?? []).length * 2 > lines.split(/[\r\n]+/).length - 1;
+  if (isMostly(/^["']?89\d{13,20}["']?\s*$/gm)) return ['iccid'];
+  return isMostly(/^["']?\d{15,22}["']?\s*$/gm) ? ['iccid', 'device-id'] : ['id', 'device-id'];
 }

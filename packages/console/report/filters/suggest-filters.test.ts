@@ -37,6 +37,12 @@ describe('suggested filters', () => {
       expect(appliedBy(typed)[0]).toEqual({ iccid: '8944500102198304826' });
   });
 
+  test('15 digits that begin as no ICCID can also be a device', () => {
+    expect(appliedBy('356938035643809')).toEqual(
+      expect.arrayContaining([{ iccid: '356938035643809' }, { 'device-id': '356938035643809' }]),
+    );
+  });
+
   test('an address is a subscriber', () => {
     expect(appliedBy('ada@example.com')).toEqual([{ email: 'ada@example.com' }]);
   });
