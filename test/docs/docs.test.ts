@@ -172,10 +172,10 @@ describe('documentation and code agree', () => {
     expect(read(page).trimEnd().split('\n').length).toBeLessThanOrEqual(linesMax);
   });
 
-  test('docs and bench/results.md have at most 65,000 words', () => {
+  test('docs and bench/results.md have at most 60,000 words', () => {
     const texts = [...pages.filter((page) => page.startsWith('docs/')), 'bench/results.md'].map(read);
     const words = texts.flatMap((text) => text.split(/\s+/).filter((word) => word !== ''));
-    expect(words.length).toBeLessThanOrEqual(65_000);
+    expect(words.length).toBeLessThanOrEqual(60_000);
   });
 
   test('the table of README.md has the figures of bench/results.md', () => {
