@@ -51,6 +51,20 @@ describe('the batches of a source', () => {
     expect(batches.map((batch) => (batch as string[]).length)).toEqual([1_000, 3_000, 10_000, 10_000, 500]);
   });
 
+  test('have fewer rows if these are long, so that they take no more memory', async () => {
+    const long = '日'.repeat(256);
+    const text = { id: 'p'.repeat(128), plan_id: 'q'.repeat(128), name: long };
+    const ids = Array.from({ length: 14_000 }, (_, n) => `id-${n}`);
+    const batches = await read(
+      ids.map((id) => JSON.stringify({ ...example, id, product: { ...example?.product, ...text } })),
+      null,
+    );
+    const counts = batches.map((batch) => (batch as string[]).length);
+    expect(counts.slice(0, 2)).toEqual([1_000, 3_000]);
+    expect(counts[2]).toBeLessThan(9_500);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(14_000);
+  });
+
   test('keep the last row of each id, and no rejected one', async () => {
     expect(await read([lineOf('a', 'x'), lineOf('a', 'y'), '{}', ...lines.slice(3)])).toEqual([
       ['a'],

@@ -28,12 +28,18 @@ interface Change {
  * Makes room for a change, whose rows have been written, in its transaction and with the tenant
  * locked. A change that exceeds the budget removes as many of the oldest versions, and then of the
  * oldest tombstones, as it needs. Throws `StorageError` `OVER_BUDGET` if the records grow and the
- * rest does not fit: what has been removed until then is less than the growth. A change that only
- * shrinks is never refused. Costs no statement within the budget.
+ * rest does not fit. A change that only shrinks is never refused. Costs no statement within the
+ * budget.
  */
 export function* makeRoom({ last, growth, bytesMax }: Change): CountWork<Room> {
   const excess = Number(last.charged_bytes) + growth.total + rowBytes.commit - bytesMax;
   if (bytesMax === 0 || excess <= 0) return { bytes: growth.total, versions: 0 };
+  // a lowered budget: the whole history must not be removed only for the change to be refused
+  if (Number(last.charged_bytes) > bytesMax && growth.records > 0) {
+    const [[row] = []] = yield [ask(selectRecordBytes)];
+    const needed = Number(row?.bytes ?? 0);
+    if (needed > bytesMax) throw overBudget(bytesMax, needed, growth.records);
+  }
   const history = yield* trimHistory(excess, last);
   const tombstones = yield* trimTombstones(excess - history.freed);
   const freed = history.freed + tombstones.freed;
@@ -116,6 +122,9 @@ function* trimTombstones(excess: number): CountWork<Trimmed<Pick<Room, 'sweptRev
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 const versionBytes = `${dataBytes()} + ${rowBytes.version}`;
+
+const selectRecordBytes: TenantSql = `select coalesce(sum(${dataBytes()} + ${rowBytes.record}), 0) as bytes
+  from subscription where tenant_id = $1`;
 
 const selectOldest: TenantSql = `select ${versionBytes} as bytes from subscription_version
   where tenant_id = $1 order by until_revision limit $2`;
