@@ -101,7 +101,7 @@ Examples:
     );
 }
 
-/** Formats that are no text, and compressed already. */
+/** Binary formats, which are already compressed. */
 const isBinary = (format: ExportFormat): boolean => format === 'xlsx' || format === 'parquet';
 
 /** The format of a file, from the option or its name; standard output and pipes have no name. */

@@ -26,7 +26,7 @@ const {
   ...questionParameters
 } = reportParameters(defaultPageLimits);
 
-/** The parameters of a whole report: those of a page, but for its place and the format. */
+/** The parameters of a whole report: those of a page without its position and format. */
 export const exportParameters = questionParameters;
 
 export function addParameterOptions(command: Command, parameters: QueryParameters): Command {
@@ -50,7 +50,7 @@ function parameterOption(name: string, schema: TSchema): Option {
   });
 }
 
-/** What descriptions of the API say in its own words, and how the command line says it. */
+/** Phrases of the API's descriptions, and their replacements on the command line. */
 const apiWords: readonly (readonly [words: RegExp, said: string])[] = [
   [/; \+ in a URL is %2B/, ''],
   [/only with all=true, and /, ''],
@@ -87,7 +87,7 @@ export function readParameters(
   for (const name of Object.keys(parameters)) {
     const given = options[new Option(`--${name}`).attributeName()];
     if (typeof given !== 'string') continue;
-    // the present, also if the clocks differ
+    // the service decides what is now, because the clocks may differ
     if ((name === 'as-of' || name === 'until') && given === 'now') continue;
     const value = instantParameters.has(name) ? readDate(given, clock) : readMoment(name, given, clock);
     if (value === undefined)

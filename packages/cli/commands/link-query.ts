@@ -88,7 +88,7 @@ function missingOf({ name, value }: FormPair, options: LinkOptions): readonly st
   return name === 'list' && list === undefined ? [`list must be one of ${listParameters.join(', ')}`] : [];
 }
 
-/** The query string of a link, of its path, or as it is. */
+/** Returns the query string of a link or of its path; a query string is returned as given. */
 function queryStringOf(link: string, options: LinkOptions, { page }: LinkUse): string {
   const isPath = link.startsWith('/');
   if (!isPath && !/^https?:/i.test(link)) return link.replace(/^\?/, '');

@@ -18,7 +18,7 @@ import { addListedFiles, type Listed, readListedFiles, sayNotFound } from './lis
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
 
-// pages are those of the present, and local dates those of an export
+// pages show the present; local dates are for exports
 const {
   format: _format,
   all: _all,
@@ -142,7 +142,7 @@ async function* numberedPages(
   }
 }
 
-/** Throws if records have no ids: two pages with equal records could then be one, or two. */
+/** Throws if records have no ids: a repeated page could not be told from equal records. */
 function requireIds({ records }: SubscriptionPage): void {
   if (records.every((record) => record.id !== undefined)) return;
   throw new UsageError(

@@ -44,7 +44,7 @@ export function changeLayout(color: boolean, fields?: string): RowLayout<Subscri
   };
 }
 
-/** The columns of a change, whose id is always one. */
+/** The columns of a change, which always include the id. */
 function columnsOf(fields: string | undefined): readonly string[] {
   const names = fields === undefined ? recordColumns : readFields(fields).fields;
   return names.includes('id') ? names : ['id', ...names];

@@ -14,7 +14,7 @@ const files: Readonly<Record<ImportFormat, Buffer>> = {
   ndjson: Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join('')),
 };
 
-/** Reads a file as an import does: its records, and how many rows and lines it has told. */
+/** Reads a file as an import does: its records, and how many rows and lines it has counted. */
 async function read(bytes: Buffer, format: ImportFormat) {
   const tally = noRowsYet();
   const records: Record<string, unknown>[] = [];
@@ -60,7 +60,7 @@ async function check(seed: number): Promise<void> {
   const format: ImportFormat = random(2) === 0 ? 'csv' : 'ndjson';
   const bytes = mutated(files[format], random);
   const { records, tally, refused } = await read(bytes, format);
-  // what cannot be read to its end is refused before a row is loaded, and nothing else is
+  // a file is refused before its first row is loaded if, and only if, it cannot be read to its end
   const open = () => inChunks(bytes, 1 + random(200));
   const whole = await requireWhole(open, { format, onRejected: () => undefined }).catch(String);
   if (refused === undefined) expect([seed, whole]).toEqual([seed, undefined]);
@@ -70,7 +70,7 @@ async function check(seed: number): Promise<void> {
   for (const leaf of records.flatMap(leavesOf))
     if (!text.includes(leaf) && !lower.includes(leaf.toLowerCase()))
       throw new Error(`seed ${seed}: '${leaf}' is not in the file`);
-  // every row is a record, or told
+  // every row is a record or rejected
   expect([seed, records.length]).toEqual([seed, tally.read - tally.rejected]);
   // a stray quote may make one row of several lines
   const ids = new Set(records.map(({ id }) => id));

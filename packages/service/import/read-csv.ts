@@ -9,7 +9,7 @@ import { type ColumnMapping, type Layout, readLayout } from './csv-layout.ts';
 import { ImportError } from './error.ts';
 import { readHead, unreadable } from './source-head.ts';
 
-/** Bytes without a row after which the source is assumed to be no CSV at all. */
+/** After this many bytes without a row, the source is assumed not to be CSV. */
 const gapBytesMax = 4_194_304;
 
 /** A record from csv-parse; `bytes` count from the beginning of the source to its end. */
@@ -38,7 +38,7 @@ export async function* readCsv(source: AsyncIterable<Buffer>, reading: CsvReadin
     bom: true,
     delimiter: separator,
     info: true,
-    // each line may end in its own way; by default, the first line decides for all
+    // accepts mixed line ends; by default, the first line end is required of all lines
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     skip_empty_lines: true,
@@ -63,7 +63,7 @@ export async function* readCsv(source: AsyncIterable<Buffer>, reading: CsvReadin
   }
 }
 
-/** What breaks a source for the parser, whose own sentences quote the source. */
+/** Our messages for the parser's errors, whose own messages quote the source. */
 const breaks: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
   INVALID_OPENING_QUOTE: 'a quote begins within a cell',
@@ -76,7 +76,7 @@ function describeBreak({ code, lines = 1, column }: CsvError): string {
   return `up to line ${lines}, it must be RFC 4180, with quotes doubled inside quotes: ${breaks[code] ?? code}${cell}`;
 }
 
-/** Makes rows of the records of a source, and tells those without a record. */
+/** Converts the records of a source to rows, and reports rows without a record. */
 class RowReader {
   readonly #separator: CsvSeparator;
   readonly #reading: CsvReading;
@@ -120,11 +120,11 @@ const isHeader = (cells: readonly string[], { header }: Layout): boolean =>
   cells.length >= header.length &&
   header.every((name, at) => at === 0 || cells[at]?.trim() === name);
 
-/** Whether the first bytes of a source are enough to tell its separator. */
+/** Whether the first bytes of a source are enough to determine its separator. */
 export const showsSeparator = (head: Buffer): boolean =>
   head.length > rowBytesMax || /[^\r\n][\r\n]+[^\r\n]+[\r\n]/.test(head.toString('latin1'));
 
-/** How a source is separated, which its first lines tell. */
+/** Determines the separator of a source from its first lines. */
 export const separatorOf = (head: Buffer): CsvSeparator => csvSeparatorOf(head.toString('utf8'));
 
 /**
@@ -182,7 +182,7 @@ const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length 
 
 /**
  * Converts a row of a CSV source to the value that the same row has in NDJSON. An empty cell is an
- * absent field, but for a device id, which is required and may be an empty string, and for other
+ * absent field, except for a device id, which is required and may be an empty string, and for other
  * strings if the cell is quoted, as our CSV reports write an empty string. Removes the apostrophe
  * that our CSV reports put before a string that a spreadsheet would run as a formula.
  */

@@ -24,8 +24,8 @@ export type OnRow = (row: SubscriptionRow) => Promise<void>;
 export const bytesOfRow = (row: SubscriptionRow): number => dataBytesOf(row) + rowBytes.record;
 
 /**
- * Throws `StorageError` `OVER_BUDGET` if the rows of a source cannot all be stored, so that none
- * has to be. Only if they might not fit, the source is read again and compared with what is stored;
+ * Throws `StorageError` `OVER_BUDGET`, before any row is stored, if the rows of a source cannot all
+ * be stored. Only if they might not fit, the source is read again and compared with what is stored;
  * a row that the source repeats then counts each time.
  */
 export async function requireRoomFor({ store, tenant, bytes, readAgain }: RoomCheck): Promise<void> {

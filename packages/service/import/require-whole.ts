@@ -31,8 +31,8 @@ interface WholeReading extends SourceOptions {
 }
 
 /**
- * Runs work on a source that can be read repeatedly, and as a whole; the first pass of a strict
- * import shows the latter, too.
+ * Runs work on a source that can be read repeatedly, after a pass that proves it whole. A strict
+ * import needs no such pass, because its own first pass proves it.
  */
 export async function withWhole<T>(
   source: ImportSource,
@@ -60,8 +60,8 @@ export async function withWhole<T>(
 /**
  * Reads a source to its end and throws `ImportError` if it cannot be read as a whole, so that none
  * of its rows is loaded: compressed bytes that were cut, quotes that never end, an exported report
- * without its rest. `open` reads it from its beginning. The reader of rows decides, which costs a
- * tenth of a load; most sources need only a look at their bytes.
+ * without its rest. `open` reads it from its beginning. A scan of the bytes suffices for most
+ * sources; for the others, all rows are parsed, which costs a tenth of a load.
  */
 export async function requireWhole(open: () => AsyncIterable<Buffer>, options: SourceOptions): Promise<void> {
   if (!(await isPlain(open(), options))) await requireReadable(open(), options);
@@ -77,8 +77,8 @@ async function requireReadable(source: AsyncIterable<Buffer>, options: SourceOpt
 }
 
 /**
- * Reads a source to its end and returns whether a look at its bytes proves it whole. Its first rows
- * are read as rows: throws `ImportError` as soon as they show that none of it can be loaded.
+ * Reads a source to its end and returns whether a scan of its bytes proves it whole. Its first rows
+ * are parsed: throws `ImportError` as soon as they show that none of it can be loaded.
  */
 async function isPlain(source: AsyncIterable<Buffer>, options: SourceOptions): Promise<boolean> {
   const scan: Scan = options.format === 'csv' ? new CsvScan() : new NdjsonScan();
@@ -162,7 +162,7 @@ class NdjsonScan implements Scan {
 
   add(chunk: Buffer): void {
     const { length } = this.#summary;
-    // between two chunks as well
+    // also finds a summary that begins in one chunk and ends in the next
     const seam = Buffer.concat([this.#end, chunk.subarray(0, length)]);
     if (seam.includes(this.#summary) || chunk.includes(this.#summary)) this.#isPlain = false;
     this.#end = chunk.length < length ? seam.subarray(-length) : chunk.subarray(-length);
@@ -218,7 +218,7 @@ class CsvScan implements Scan {
     this.#offset += chunk.length;
   }
 
-  /** What follows a quote within quotes; returns how many bytes belong to it. */
+  /** Reads the byte after a quote within quotes; returns 1 if it doubles the quote, otherwise 0. */
   #endQuotes(next: number): number {
     this.#isEnding = false;
     if (next === quote) return 1;

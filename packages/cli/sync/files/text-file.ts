@@ -65,7 +65,7 @@ export async function* linesOfText(
 
 const lineFeed = 10;
 
-/** The same bytes. The last one must be a line feed. */
+/** Passes the bytes on; the last one must be a line feed. */
 async function* withEnd(
   bytes: AsyncIterable<Uint8Array>,
   faults: string[],
@@ -78,7 +78,7 @@ async function* withEnd(
   if (last !== lineFeed) faults.push('it must end with a line feed');
 }
 
-/** Decompresses a stream. Throws `SyncError` `NOT_EQUAL` if it is no gzip, or not all of it. */
+/** Decompresses a stream. Throws `SyncError` `NOT_EQUAL` if it is not gzip, or truncated. */
 async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const whole = new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>;
   try {

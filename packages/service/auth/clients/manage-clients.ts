@@ -65,7 +65,7 @@ export async function createExternalClient(
 
 /**
  * Gives a client a new secret. The old one stays valid for `overlapSeconds`, and so do its tokens:
- * `revokeTokens` (`revoke-client-tokens.ts`) revokes them (RFC 9700 §4.14.2). Throws `ClientError`
+ * `revokeTokens` (`edit-client.ts`) revokes them (RFC 9700 §4.14.2). Throws `ClientError`
  * if there is no such client, or if it cannot have a secret.
  */
 export async function rotateClientSecret(

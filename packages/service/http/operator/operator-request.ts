@@ -33,8 +33,8 @@ export const logUnrecordedEnd = (request: FastifyRequest) => (error: unknown) =>
   request.log.error({ err: error }, 'the action was done, but the audit log could not record its end');
 
 /**
- * Returns path parameters; one that breaks the rule of its schema names nothing, and PostgreSQL
- * would reject a NUL.
+ * Returns path parameters. One that breaks its schema is not found: no resource has such a name,
+ * and PostgreSQL would reject a NUL.
  */
 export function readPath(params: unknown): Readonly<Record<string, string>> {
   const values = params as Readonly<Record<string, string>>;

@@ -32,7 +32,7 @@ interface OperatorCall<Id extends OperatorApiId> {
    * request's deadline.
    */
   readonly context: OperatorContext;
-  /** The same for work with its own limits: lifts the deadline of the request. */
+  /** The same without the request's deadline, for work that has limits of its own. */
   readonly contextWithoutDeadline: () => OperatorContext;
   /** The path parameters by name. */
   readonly params: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import type { Row, SqlValue, Store, TenantReader, TenantSql } from '../store.ts'
 // 1 M records takes a fifth of the time of one along the index of ICCIDs
 // (docs/decisions/changes.md#findings).
 
-/** Most examples of a kind, and most records of an example. */
+/** Maximum examples of a kind, and maximum records of an example. */
 const examplesMax = 10;
 
 /** The records, ICCIDs, devices or products of one kind. */
@@ -39,7 +39,10 @@ interface RecordTexts {
 
 const all = 'subscription where tenant_id = $1 and revision >= 0';
 
-/** Kinds that each record has or has not, and what to take the minimum of; `$2` is the moment. */
+/**
+ * Findings about single records: the condition, and the column whose minimum is returned; `$2` is
+ * the moment.
+ */
 const recordKinds = ({ before, after }: TextAround) =>
   ({
     'no-status': ['status is null', 'revision'],
@@ -172,11 +175,17 @@ async function findProducts(reader: TenantReader, { text, isThere }: TextSql): P
 
 /** Whether an ICCID is as a spreadsheet leaves a number of more than 15 digits. */
 const isRounded = `(length(iccid) > 18 and rtrim(substr(iccid, 16), '0') = '')`;
-/** Fewest rounded ICCIDs, and records for each: of serial numbers, 1 of 10,000 ends in 0000. */
+/**
+ * Rounded ICCIDs are reported from this number on, and from 1 in so many records: of serial
+ * numbers, 1 in 10,000 ends in 0000.
+ */
 const roundedMin = 5;
 const recordsPerRounded = 1_000;
 
-/** Fewest ICCIDs of rare lengths, and records for each ICCID of a rare length. */
+/**
+ * ICCIDs of rare lengths are reported from this number on; a length is rare up to 1 in so many
+ * records.
+ */
 const oddLengthsMin = 5;
 const recordsPerOddLength = 20;
 
