@@ -32,7 +32,6 @@ export async function startMeteredService(environment: Readonly<Record<string, s
       PATH: process.env.PATH ?? '',
       LOG_LEVEL: 'error',
       REQUEST_SECONDS_MAX: '60', // request timeouts are not what is measured
-      REQUESTS_WAITING_MAX: '10000',
       PORT: String(port),
       MANAGEMENT_PORT: String(managementPort),
       ...environment,

@@ -49,7 +49,7 @@ export interface TestService {
 }
 
 /** Limits that a slow machine could otherwise reach in unrelated tests. */
-const patient = { ACCESS_TOKEN_SECONDS: '3600', REQUEST_SECONDS_MAX: '60', REQUESTS_WAITING_MAX: '10000' };
+const patient = { ACCESS_TOKEN_SECONDS: '3600', REQUEST_SECONDS_MAX: '60' };
 
 /** Starts a service on a store; `environment` has further settings, `fixed` other limits. */
 export async function startService(

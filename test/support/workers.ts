@@ -78,8 +78,7 @@ export async function stopAll(): Promise<void> {
 export async function serveWithWorkers({ store, environment, tenant }: FilledStore, more: Record<string, string> = {}) {
   const port = await freePort();
   const command = startCommand(['serve', '--workers', '2'], {
-    // on a slow machine, many requests wait
-    environment: { ...environment, PORT: String(port), REQUESTS_WAITING_MAX: '10000', ...more },
+    environment: { ...environment, PORT: String(port), ...more },
   });
   started.push(command);
   await untilWritten(command, '"serving"');

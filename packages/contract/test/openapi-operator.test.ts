@@ -63,10 +63,11 @@ describe('the management listener', () => {
   beforeAll(async () => {
     const port = await freePort();
     management = `http://127.0.0.1:${port}`;
-    service = await startService(await engines[0].openTestStore(), {
-      MANAGEMENT_PORT: String(port),
-      TOKEN_FAILURES_PER_MINUTE: '0',
-    });
+    service = await startService(
+      await engines[0].openTestStore(),
+      { MANAGEMENT_PORT: String(port) },
+      { tokenFailuresPerMinute: 1_000_000 },
+    );
   });
   afterAll(() => service.close());
 

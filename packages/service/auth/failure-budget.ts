@@ -22,13 +22,13 @@ export interface FailureBudget {
 const windowMs = 60_000;
 const networkFactor = 5;
 
-/** Creates a budget over windows of a minute; `perMinute` 0 means no limit. */
+/** Creates a budget over windows of a minute. */
 export function createFailureBudget(perMinute: number, nowMs?: () => number): FailureBudget {
   const byClient = createWindowCounter(windowMs, nowMs);
   const byNetwork = createWindowCounter(windowMs, nowMs);
   const wait = (counter: WindowCounter, key: string, max: number): number => {
     const { count, msLeft } = counter.read(key);
-    return perMinute > 0 && count >= max ? Math.ceil(msLeft / 1000) : 0;
+    return count >= max ? Math.ceil(msLeft / 1000) : 0;
   };
   return {
     secondsToWait({ clientId, address }) {

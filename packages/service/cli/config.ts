@@ -95,12 +95,6 @@ export const settings = {
     0,
     'Memory of all processes together in MiB (docs/operators/operating.md, Memory); 0 means the limit of the container, or the memory of the machine',
   ),
-  REQUESTS_WAITING_MAX: wholeNumber(
-    1,
-    10_000,
-    200,
-    'Maximum requests per process that wait for their turn; beyond it, one receives 503 (docs/operators/operating.md, Overload)',
-  ),
   RATE_LIMIT_PER_MINUTE: wholeNumber(
     0,
     1_000_000,
@@ -138,12 +132,6 @@ export const settings = {
     3_650,
     90,
     'Days after which the running service rotates each key (docs/operators/keys.md); 0 disables it',
-  ),
-  TOKEN_FAILURES_PER_MINUTE: wholeNumber(
-    0,
-    1_000_000,
-    20,
-    'Maximum failed attempts per minute with imported secrets or operator tokens, for each pair of client and network; five times as many for a network in total; 0 means no limit',
   ),
   TRUSTED_PROXIES: networks(
     'Proxies whose X-Forwarded-For header is trusted, so that limits count for the address of the client',

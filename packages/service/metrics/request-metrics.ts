@@ -95,7 +95,7 @@ function addOverloadMetrics(registry: Registry, { waiting }: MeasuredWaits) {
   const registers = [registry];
   new Gauge({
     name: 'subreport_requests_waiting',
-    help: 'Requests that wait for their turn (REQUESTS_WAITING_MAX)',
+    help: 'Requests that wait for their turn, at most 200',
     registers,
     collect() {
       this.set(waiting());

@@ -13,11 +13,11 @@ export interface OwnCounters extends Counters {
   readonly windows: WindowCounter;
 }
 
-/** Creates the counters for the settings, in this process. */
-export function createCounters({ TOKEN_FAILURES_PER_MINUTE }: Config): OwnCounters {
+/** Creates the counters for the limits, in this process. */
+export function createCounters({ fixed }: Config): OwnCounters {
   const windows = createWindowCounter(windowSeconds * 1000);
   return {
-    failures: createFailureBudget(TOKEN_FAILURES_PER_MINUTE),
+    failures: createFailureBudget(fixed.tokenFailuresPerMinute),
     requests: countHere(windows),
     windows,
   };

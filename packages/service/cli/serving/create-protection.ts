@@ -49,7 +49,7 @@ const onPostgres = ({ DATABASE_POOL_SIZE }: Config) => ({ runningMax: DATABASE_P
 
 const queueLimits = (config: Config): FairQueueLimits => ({
   ...(config.DATABASE_URL === undefined ? onSqlite : onPostgres(config)),
-  waitingMax: config.REQUESTS_WAITING_MAX,
+  waitingMax: config.fixed.requestsWaitingMax,
   // a request that starts still has half of its time
   waitMsMax: (config.REQUEST_SECONDS_MAX * 1000) / 2,
 });

@@ -13,6 +13,13 @@ export const fixedLimits = {
   connectionsPerAddressMax: 2_000,
   /** One valid refresh token for each process of a client, far more than clients have. */
   refreshFamiliesMax: 100,
+  /**
+   * Failed attempts per minute of a client and network: more than a person makes, and an imported
+   * secret of 16 characters that are not common outlasts them.
+   */
+  tokenFailuresPerMinute: 20,
+  /** A process serves them in a fraction of a second; more would only wait longer. */
+  requestsWaitingMax: 200,
 } as const satisfies Record<string, number>;
 
 export type FixedLimits = Readonly<Record<keyof typeof fixedLimits, number>>;

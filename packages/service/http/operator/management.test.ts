@@ -17,7 +17,7 @@ import { buildManagementServer } from './management.ts';
 const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
 const store = openSqliteStore(folder);
 const onUnrecorded = () => undefined;
-const gate = createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0, onUnrecorded });
+const gate = createOperatorGate({ store, failures: createFailureBudget(20), now: () => 0, onUnrecorded });
 const app = await buildManagementServer({
   store,
   publicUrl: 'http://127.0.0.1',

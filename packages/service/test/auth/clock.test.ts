@@ -422,13 +422,6 @@ describe('the budget of failed attempts', () => {
     expect(budget.secondsToWait(attempt)).toBe(60);
   });
 
-  test('a budget of 0 means no limit', async () => {
-    const budget = createFailureBudget(0, () => 0);
-    const attempt = { clientId: acme, address: '192.0.2.1' };
-    for (let n = 0; n < 100; n += 1) await budget.count(attempt);
-    expect(budget.secondsToWait(attempt)).toBe(0);
-  });
-
   test('TokenError carries the wait', async () => {
     expect(new TokenError('slow_down', 'x', 7).retryAfterSeconds).toBe(7);
   });

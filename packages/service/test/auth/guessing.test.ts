@@ -9,6 +9,7 @@ import type { AuthContext } from '../../auth/auth-context.ts';
 import { authenticateClient } from '../../auth/clients/authenticate-client.ts';
 import { readConfig } from '../../cli/config.ts';
 import { createCounters } from '../../cli/serving/counters.ts';
+import { fixedLimits } from '../../cli/settings/fixed-limits.ts';
 import { directoryStatement, type TenantId } from '../../storage/store.ts';
 
 const drawn = drawOne(engines, import.meta.url);
@@ -20,10 +21,8 @@ describe.each(drawn)('guessing at the token endpoint on $engine', ({ openTestSto
   let service: TestService;
   let tenant: TenantId;
   beforeAll(async () => {
-    service = await startService(await openTestStore(), {
-      TOKEN_FAILURES_PER_MINUTE: String(failuresMax),
-      TRUSTED_PROXIES: '127.0.0.1',
-    });
+    const fixed = { tokenFailuresPerMinute: failuresMax };
+    service = await startService(await openTestStore(), { TRUSTED_PROXIES: '127.0.0.1' }, fixed);
     tenant = await service.createTenant('acme');
   });
   afterAll(() => service.close());
@@ -135,9 +134,10 @@ test.each([
 test('setting the clock back by two hours lengthens neither a lock nor a rate-limit window', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000_000 });
   try {
-    const { failures, requests } = createCounters(readConfig({ TOKEN_FAILURES_PER_MINUTE: '1' }));
+    const { failures, requests } = createCounters(readConfig({}));
     const attempt = { clientId: 'acme', address: '192.0.2.1' };
-    await failures.count(attempt);
+    for (let n = 0; n < fixedLimits.tokenFailuresPerMinute; n += 1) await failures.count(attempt);
+    expect(await failures.secondsToWait(attempt)).toBeGreaterThan(0);
     await requests.add('acme', 10);
     vi.setSystemTime(1_000_000_000_000 - 7_200_000);
     expect(await failures.secondsToWait(attempt)).toBeLessThanOrEqual(60);

@@ -7,6 +7,7 @@ import { expectProblem, expectTokenError } from '../../../../test/support/expect
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import { disableClientById, rotateClientSecret } from '../../auth/clients/manage-clients.ts';
+import type { FixedLimits } from '../../cli/settings/fixed-limits.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -38,10 +39,8 @@ describe.each(drawn)('the token endpoint on $engine', ({ openTestStore }) => {
     service.createClient(await service.createTenant('acme'), options);
 
   beforeAll(async () => {
-    service = await startService(await openTestStore(), {
-      TOKEN_FAILURES_PER_MINUTE: '1000',
-      ACCESS_TOKEN_SECONDS: '300',
-    });
+    const fixed = { tokenFailuresPerMinute: 1_000 };
+    service = await startService(await openTestStore(), { ACCESS_TOKEN_SECONDS: '300' }, fixed);
     client = await newClient();
   });
   afterAll(() => service.close());
@@ -532,8 +531,8 @@ describe('time at the token endpoint', () => {
     ...client,
   });
   const chosenSecret = 'correct horse battery';
-  const start = async (environment: Record<string, string>, secret?: string) => {
-    const service = await startService(await engines[0].openTestStore(), environment);
+  const start = async (environment: Record<string, string>, secret?: string, fixed: Partial<FixedLimits> = {}) => {
+    const service = await startService(await engines[0].openTestStore(), environment, fixed);
     const tenant = await service.createTenant('acme');
     const client = await service.createClient(tenant, secret === undefined ? {} : { secret });
     const token = async (request: Record<string, string>): Promise<TokenResponse> =>
@@ -558,7 +557,7 @@ describe('time at the token endpoint', () => {
   });
 
   test('19 (RFC 6749 §2.3.1): too many failures get 429 with Retry-After, and the client is not locked out from other addresses', async () => {
-    const { service, client } = await start({ TOKEN_FAILURES_PER_MINUTE: '3' }, chosenSecret);
+    const { service, client } = await start({}, chosenSecret, { tokenFailuresPerMinute: 3 });
     const guess = () =>
       service.postToken({ grant_type: 'client_credentials', client_id: client.client_id, client_secret: 'guess' });
     for (let attempt = 0; attempt < 3; attempt += 1) await expectTokenError(await guess(), 'invalid_client');
@@ -579,8 +578,8 @@ describe('time at the token endpoint', () => {
   });
 
   test('19: behind a trusted proxy the budget belongs to the forwarded address', async () => {
-    const environment = { TOKEN_FAILURES_PER_MINUTE: '1', TRUSTED_PROXIES: '127.0.0.0/8' };
-    const { service, client } = await start(environment, chosenSecret);
+    const environment = { TRUSTED_PROXIES: '127.0.0.0/8' };
+    const { service, client } = await start(environment, chosenSecret, { tokenFailuresPerMinute: 1 });
     const from = (address: string, secret: string) =>
       service.postToken(
         { grant_type: 'client_credentials', client_id: client.client_id, client_secret: secret },

@@ -21,6 +21,7 @@ import {
 } from '../../../../test/support/workers.ts';
 import { freePort } from '../../../../tools/free-port.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
+import { fixedLimits } from '../../cli/settings/fixed-limits.ts';
 import { directoryStatement } from '../../storage/store.ts';
 
 const now = (): number => Math.floor(Date.now() / 1000);
@@ -37,22 +38,23 @@ describe('serve --workers', () => {
   afterAll(() => opened.close());
 
   test('limits hold for all workers together, however connections are distributed', async () => {
-    const workers = await serveWithWorkers(opened, { RATE_LIMIT_PER_MINUTE: '10', TOKEN_FAILURES_PER_MINUTE: '4' });
+    const workers = await serveWithWorkers(opened, { RATE_LIMIT_PER_MINUTE: '30' });
     const headers = { authorization: `Bearer ${await workers.token()}` };
     const responses = await Promise.all(Array.from({ length: 60 }, () => fetchOnce(workers.reportUrl, headers)));
     const accepted = responses.filter(({ status }) => status === 200);
-    expect(accepted).toHaveLength(10);
-    expect(responses.filter(({ status }) => status === 429)).toHaveLength(50);
+    expect(accepted).toHaveLength(30);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(30);
     const remaining = accepted.map(({ headers: { ratelimit } }) => Number(/;r=(\d+)/.exec(String(ratelimit))?.[1]));
-    expect(remaining.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(remaining.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n));
+    const { tokenFailuresPerMinute: failuresMax } = fixedLimits;
     const guesses: number[] = [];
     const chosen = await createClient(opened.store, now(), { tenant: opened.tenant, secret: 'correct horse battery' });
-    for (let attempt = 0; attempt < 10; attempt += 1) {
+    for (let attempt = 0; attempt < failuresMax + 5; attempt += 1) {
       const form = { grant_type: 'client_credentials', ...chosen, client_secret: 'guess' };
       const guess = { method: 'POST', body: new URLSearchParams(form), headers: { connection: 'close' } };
       guesses.push((await fetch(`${workers.url}/oauth2/token`, guess)).status);
     }
-    expect(guesses).toEqual([401, 401, 401, 401, 429, 429, 429, 429, 429, 429]);
+    expect(guesses).toEqual([...Array(failuresMax).fill(401), ...Array(5).fill(429)]);
     await eventually(() => {
       const limited = workers.log().filter(({ status }) => status === 429);
       expect(new Set(limited.map(({ pid }) => pid)).size).toBe(2);

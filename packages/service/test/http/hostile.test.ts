@@ -216,7 +216,7 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
   };
 
   beforeAll(async () => {
-    service = await startService(await openTestStore(), { TOKEN_FAILURES_PER_MINUTE: '0' });
+    service = await startService(await openTestStore(), {}, { tokenFailuresPerMinute: 1_000_000 });
     const acme = await service.createTenant('acme');
     const globex = await service.createTenant('globex');
     client = await service.createClient(acme);

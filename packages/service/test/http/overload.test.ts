@@ -74,11 +74,8 @@ describe('a service whose requests hang', () => {
     const opened = await postgres.openTestStore();
     blocker = new pg.Client(opened.environment.DATABASE_URL);
     await blocker.connect();
-    service = await startService(opened, {
-      DATABASE_POOL_SIZE: '4',
-      REQUESTS_WAITING_MAX: '2',
-      PAGE_CACHE_MIB: '0',
-    });
+    const environment = { DATABASE_POOL_SIZE: '4', PAGE_CACHE_MIB: '0' };
+    service = await startService(opened, environment, { requestsWaitingMax: 2 });
     const tenant = await service.createTenant('acme');
     client = await service.createClient(tenant);
     token = await service.accessToken(client);
