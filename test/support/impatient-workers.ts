@@ -9,6 +9,6 @@ import { openReadyStore } from '../../packages/service/cli/store/store-session.t
  */
 const config = readConfig();
 await (await openReadyStore(config, { onConnectionError: () => undefined })).close();
-const logger = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: 'json' });
+const logger = createLogger({ LOG_LEVEL: 'info' });
 await new Workers(config, logger, Number(process.argv[2])).start(2);
 logger.info('serving');

@@ -27,7 +27,6 @@ export async function startDemoService(): Promise<DemoService> {
     DATA_DIR: folder,
     PORT: String(port),
     MANAGEMENT_PORT: String(managementPort),
-    LOG_FORMAT: 'json',
   };
   const child = spawn(process.execPath, [command, 'serve', '--demo'], {
     env: environment,

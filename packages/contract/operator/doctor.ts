@@ -39,7 +39,7 @@ export const doctorOperations = {
     tag: 'service',
     summary: 'Get the last check of the store',
     description:
-      'Returns the result of the last check of the store. A command, a timer, the service (every CHECK_HOURS) or this API ran it. 404 means that the store was never checked.',
+      'Returns the result of the last check of the store. A command, a timer, the service (every day with SQLite) or this API ran it. 404 means that the store was never checked.',
     scope: 'operator:read',
     response: { status: 200, description: 'The last result', schema: DoctorResult, example: 'doctor' },
     errors: [404],

@@ -136,12 +136,6 @@ export const settings = {
   TRUSTED_PROXIES: networks(
     'Proxies whose X-Forwarded-For header is trusted, so that limits count for the address of the client',
   ),
-  CHECK_HOURS: wholeNumber(
-    0,
-    8_760,
-    24,
-    'Hours between checks of the SQLite database by the service (subreport doctor, at the lowest priority); 0 disables them',
-  ),
   TOMBSTONE_DAYS: wholeNumber(
     0,
     3_650,
@@ -176,11 +170,6 @@ export const settings = {
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
     'Minimum level of log lines',
-  ),
-  LOG_FORMAT: oneOf(
-    ['auto', 'json', 'text'],
-    'auto',
-    'Format of log lines: json, text for people, or auto, which is text on a terminal and json otherwise',
   ),
   AUDIT_FILE: text(
     '',

@@ -15,17 +15,12 @@ let droppedTotal = 0;
 /** Log lines that this process has dropped since its start. */
 export const droppedLogLines = (): number => droppedTotal;
 
-type LogSettings = Pick<Config, 'LOG_LEVEL' | 'LOG_FORMAT'>;
-
-/** Whether log lines are text for people rather than JSON. */
-export const logsText = ({ LOG_FORMAT: format }: Pick<LogSettings, 'LOG_FORMAT'>): boolean =>
-  format === 'text' || (format === 'auto' && process.stdout.isTTY);
-
 /**
- * Logs lines of JSON or text to standard output, each with the members of `more`. Errors are logged
- * with name, code, message and stack only, because drivers attach data to theirs.
+ * Logs lines to standard output, of text on a terminal and of JSON elsewhere, each with the members
+ * of `more`. Errors are logged with name, code, message and stack only, because drivers attach data
+ * to theirs.
  */
-export function createLogger(config: LogSettings, more: Readonly<Record<string, number>> = {}): Logger {
+export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, more: Readonly<Record<string, number>> = {}): Logger {
   const base = { service, ...more };
   return pino(
     {
@@ -35,12 +30,12 @@ export function createLogger(config: LogSettings, more: Readonly<Record<string, 
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
-    openStandardOutput(base, logsText(config) ? formatAsText : formatAsJson),
+    openStandardOutput(base, process.stdout.isTTY ? formatAsText : formatAsJson),
   );
 }
 
 const formatAsJson = (line: string): string => line;
-const formatAsText = (line: string): string => formatLogText(line, process.stdout.isTTY && process.stdout.hasColors());
+const formatAsText = (line: string): string => formatLogText(line, process.stdout.hasColors());
 
 function openStandardOutput(base: object, format: (line: string) => string): DestinationStream {
   void process.stdout; // its first use creates the stream, which sets a pipe to non-blocking

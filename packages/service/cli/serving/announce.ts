@@ -6,7 +6,6 @@ import type { Store } from '../../storage/store.ts';
 import { hasClients } from '../../storage/tables/list-clients.ts';
 import { findFirstTenant } from '../../storage/tables/tenant.ts';
 import type { Config } from '../config.ts';
-import { logsText } from '../log/logger.ts';
 import { type DemoClient, demoFile, demoText } from './demo.ts';
 
 interface Announcement {
@@ -35,7 +34,7 @@ export async function announce(
   const identity = demo !== undefined && { tenant: demo.tenant, client_id: demo.client_id };
   const file = demo !== undefined && { client_file: demoFile(config) };
   // the secret goes to a person's terminal only, never to a log
-  const isForPerson = output.stdout.isTTY === true && logsText(config);
+  const isForPerson = output.stdout.isTTY === true;
   if (demo !== undefined && (json || isForPerson))
     writeResult(output, json, { ...places, ...identity }, demoText(demo, config));
   else logger.info({ ...places, ...management, ...(workers > 1 && { workers }), ...identity, ...file }, 'serving');

@@ -34,7 +34,7 @@ test(
     });
     vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
     const last = () => findDoctorResult(store);
-    await checkRegularly(readConfig({ DATA_DIR: folder, CHECK_HOURS: '24' }), pino(sink), last);
+    await checkRegularly(readConfig({ DATA_DIR: folder }), pino(sink), last);
     vi.advanceTimersByTime(30_000); // a store that was never checked does not wait for long
     vi.useRealTimers();
     await eventually(() => expect(lines.join()).toContain('the store was checked'), idleMsMax);
@@ -43,7 +43,7 @@ test(
     database.exec(`update subscription set record = replace(record, '"8944', '"8945') where id = 'id7'`);
     database.close();
     vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
-    await checkRegularly(readConfig({ DATA_DIR: folder, CHECK_HOURS: '1' }), pino(sink), last);
+    await checkRegularly(readConfig({ DATA_DIR: folder }), pino(sink), last);
     vi.advanceTimersByTime(600_000);
     vi.useRealTimers();
     await eventually(() => expect(lines.join()).toContain("'id7' differs from its columns in iccid"), idleMsMax);
@@ -98,11 +98,10 @@ test('a service that stops does not wait for a check', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('nothing is checked with CHECK_HOURS=0, or on PostgreSQL, which has its own checksums', async () => {
+test('nothing is checked on PostgreSQL, which has its own checksums', async () => {
   vi.useFakeTimers();
   const logger = pino({ level: 'silent' });
   const last = () => expect.unreachable();
-  await checkRegularly(readConfig({ CHECK_HOURS: '0' }), logger, last);
   await checkRegularly(readConfig({ DATABASE_URL: 'postgres://localhost/subreport' }), logger, last);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -131,6 +131,7 @@ describe('serve --demo', () => {
       for (const [label, value] of Object.entries({ ...labels, ...operator, ...credentials }))
         expect(text).toMatch(new RegExp(`^  ${label} +${value}$`, 'm'));
       expect(text).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening at /m);
+      expect(text).not.toContain('{"');
       const pasted = text.slice(text.indexOf('another terminal')).match(/(?:^ {2}\S.*\n|^ {4}.*\n)+/gm) ?? [];
       const made = makeCommandFolder();
       const env = { ...made.environment, XDG_CONFIG_HOME: folder };
@@ -150,12 +151,11 @@ describe('serve --demo', () => {
     },
   );
 
-  test('with LOG_FORMAT=text writes no JSON, no colors and no secret into a pipe', async () => {
-    const command = start(['serve', '--demo'], { environment: { LOG_FORMAT: 'text' } });
-    await untilWritten(command, `client_file=${demoPath('demo-client.json')}`);
-    expect(command.stdout()).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening at /);
-    for (const unwanted of ['{', '\u001b', demoClient().client_secret])
-      expect(command.stdout()).not.toContain(unwanted);
+  test('writes JSON, no colors and no secret into a pipe', async () => {
+    const { stdout } = await startDemo();
+    const lines = stdout().trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).service)).toEqual(lines.map(() => 'subreport'));
+    for (const unwanted of ['\u001b', demoClient().client_secret]) expect(stdout()).not.toContain(unwanted);
   });
 
   test('has the same client and the same records at the second start', async () => {

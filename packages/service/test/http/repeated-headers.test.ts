@@ -59,7 +59,7 @@ const watch = (message: unknown): void => {
 let operations: string;
 beforeAll(async () => {
   subscribe('http.server.request.start', watch);
-  service = await startService(await openSqlite(), { LOG_FORMAT: 'json' });
+  service = await startService(await openSqlite());
   management = await startManagement(await openSqlite());
   operations = `${await management.app.listen({ host: '127.0.0.1', port: 0 })}/operator/v1`;
 });
