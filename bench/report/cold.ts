@@ -7,7 +7,7 @@ import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/
 import { compareSides, type Measured, ratioOf, type Side } from '../support/compare.ts';
 import { loadDataSet } from '../support/data-set.ts';
 import { readOptions } from '../support/options.ts';
-import { type OurService, startOurs } from '../support/our-service.ts';
+import { type OurService, pageCacheOf, startOurs } from '../support/our-service.ts';
 import { treeCpuSeconds } from '../support/process-tree.ts';
 import { machineFacts, printSection, resultTable } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
@@ -33,7 +33,7 @@ const warmUpSeconds = 10;
 const floorPages = 1_000;
 const options = readOptions({ records: 1_000_000 });
 const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; a full page 1 of 50 records, random tenant, random twelve months of createdDate, newest
-first, valid token, exact total, PAGE_CACHE_MIB=0. Recurring: ${recurringPages} different queries that come again; new bounds: ${newPages}, each forgotten when it comes again. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
+first, valid token, exact total, no response cache. Recurring: ${recurringPages} different queries that come again; new bounds: ${newPages}, each forgotten when it comes again. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
 LOG_LEVEL, written to /dev/null; the other sides write none. "With the database": CPU time of the service and of PostgreSQL. Raw sends one of the pages. Floor
 runs the statements of our pages in node:http and sends their bytes with the headers of one page; it reads no query, checks no token and computes no header.`;
 
@@ -151,11 +151,11 @@ async function measure(
     console.log(`${name}: loaded in ${((performance.now() - began) / 1000).toFixed(0)} s`);
     const [peer, postgrest] = await peersOf(opened, tenants);
     for (const each of [peer, postgrest]) if (each !== undefined) running.push(each);
-    const uncached = { PAGE_CACHE_MIB: '0' };
+    const uncached = pageCacheOf(0);
     const ours = await startOurs(opened, tenants, uncached);
     const base = options.base && (await startOurs(opened, tenants, uncached, mainOf(options.base)));
     if (base) running.push(base);
-    const logging = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0', LOG_LEVEL: 'info' });
+    const logging = await startOurs(opened, tenants, { ...uncached, LOG_LEVEL: 'info' });
     // its own process, so that its ranges evict none of those that recur
     const forgetful = await startOurs(opened, tenants, uncached);
     running.push(ours, logging, forgetful);

@@ -84,7 +84,6 @@ export function makeHistory(seed: number, engine: History['engine'], roundCount:
     workers: random.chance(0.3) ? 2 : 1,
     versions: new Random(seed + 1).chance(0.4) ? 2 : 1, // drawn apart: a seed keeps its rounds
     settings: {
-      PAGE_CACHE_MIB: random.pick(['64', '64', '0']),
       DATABASE_POOL_SIZE: random.pick(['6', '6', '2']),
     },
     reports: [isWide, isWide, isWide, isShort, () => true].map((fits) => drawRepeated(random, fits)),

@@ -83,12 +83,6 @@ export const settings = {
   PAGE_SIZE_DEFAULT: wholeNumber(1, 10_000, defaultPageLimits.sizeDefault, 'Records per page if size is absent'),
   PAGE_SIZE_MAX: wholeNumber(1, 10_000, defaultPageLimits.sizeMax, 'Maximum size; larger values are rejected with 400'),
   FIRST_PAGE: oneOf(['0', '1'], '1', 'Number of the first page; 0 for clients that expect 0-based pages'),
-  PAGE_CACHE_MIB: wholeNumber(
-    0,
-    65_536,
-    64,
-    'Size of the response cache of each process in MiB, at most an eighth of its heap; 0 disables it',
-  ),
   MEMORY_MAX_MIB: wholeNumber(
     0,
     1_048_576,

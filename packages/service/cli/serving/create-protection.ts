@@ -22,7 +22,7 @@ export function createProtection(
   refused: RequestMetrics['refused'],
 ): Protection {
   return {
-    ...shareMemory(planMemory(config, 1).heapMib * mib, config.PAGE_CACHE_MIB * mib),
+    ...shareMemory(planMemory(config, 1).heapMib * mib, config.fixed.pageCacheMib * mib),
     limiter: createRateLimiter({
       perMinute: config.RATE_LIMIT_PER_MINUTE,
       requests,

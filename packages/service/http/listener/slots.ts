@@ -42,9 +42,9 @@ export class MemoryBudget {
 }
 
 /**
- * Divides half of a process's heap: the response cache takes what its setting says, at most a
- * fourth of it; exports and loads share the rest. The other half is for requests, other memories
- * and garbage. Node.js limits the heap to half of a container's memory.
+ * Divides half of a process's heap: the response cache takes what it wants, at most a fourth of it;
+ * exports and loads share the rest. The other half is for requests, other memories and garbage.
+ * Node.js limits the heap to half of a container's memory.
  */
 export function shareMemory(heapBytes: number, wantedCacheBytes: number) {
   const pageCacheBytes = Math.min(wantedCacheBytes, Math.floor(heapBytes / 8));

@@ -296,10 +296,10 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
   });
 });
 
-describe('PAGE_CACHE_MIB=0', () => {
-  test('PAGE_CACHE_MIB=0 caches nothing and still responds with 304', async () => {
+describe('a process without memory for cached responses', () => {
+  test('caches nothing and still responds with 304', async () => {
     const [sqlite] = engines;
-    const service = await startService(await sqlite.openTestStore(), { PAGE_CACHE_MIB: '0' });
+    const service = await startService(await sqlite.openTestStore(), {}, { pageCacheMib: 0 });
     const tenant = await service.createTenant('acme');
     await service.store.loadSubscriptions(tenant, rows);
     const token = await service.accessToken(await service.createClient(tenant));

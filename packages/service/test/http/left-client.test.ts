@@ -55,7 +55,7 @@ describe.each(engines)('a client that leaves on $engine', ({ openTestStore }) =>
 
   beforeAll(async () => {
     const opened = await openTestStore();
-    service = await startService({ ...opened, store: observe(opened.store, observed) }, { PAGE_CACHE_MIB: '0' });
+    service = await startService({ ...opened, store: observe(opened.store, observed) }, {}, { pageCacheMib: 0 });
     const tenant: TenantId = await service.createTenant('acme');
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id-0' })]);
     client = await service.createClient(tenant);

@@ -23,7 +23,7 @@ describe('a greedy tenant', () => {
   const sockets: Socket[] = [];
 
   beforeAll(async () => {
-    service = await startService(await engines[0].openTestStore(), { PAGE_CACHE_MIB: '0' });
+    service = await startService(await engines[0].openTestStore(), {}, { pageCacheMib: 0 });
     for (const name of ['greedy', 'quiet']) {
       const tenant = await service.createTenant(name);
       await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: name })]);
@@ -74,8 +74,7 @@ describe('a service whose requests hang', () => {
     const opened = await postgres.openTestStore();
     blocker = new pg.Client(opened.environment.DATABASE_URL);
     await blocker.connect();
-    const environment = { DATABASE_POOL_SIZE: '4', PAGE_CACHE_MIB: '0' };
-    service = await startService(opened, environment, { requestsWaitingMax: 2 });
+    service = await startService(opened, { DATABASE_POOL_SIZE: '4' }, { requestsWaitingMax: 2, pageCacheMib: 0 });
     const tenant = await service.createTenant('acme');
     client = await service.createClient(tenant);
     token = await service.accessToken(client);
@@ -155,8 +154,8 @@ describe('tenants whose statements hang', () => {
     const opened = await openPostgres(testRole);
     const blocker = new pg.Client(opened.environment.DATABASE_URL);
     await blocker.connect();
-    const environment = { DATABASE_POOL_SIZE: '4', REQUEST_SECONDS_MAX: secondsMax, PAGE_CACHE_MIB: '0' };
-    const service = await startService(opened, environment);
+    const environment = { DATABASE_POOL_SIZE: '4', REQUEST_SECONDS_MAX: secondsMax };
+    const service = await startService(opened, environment, { pageCacheMib: 0 });
     const tokens = new Map<string, string>();
     const status = async (name: string, size: number): Promise<number> =>
       (await service.get(`/v1/subscription?size=${size}`, tokens.get(name) ?? '')).status;
