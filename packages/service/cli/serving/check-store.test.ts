@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +7,11 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { eventually, idleMsMax } from '../../../../test/support/eventually.ts';
-import { ensureKeys } from '../../auth/keys/ensure-keys.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { fillTenant } from '../../test/backup/stores.ts';
 import { readConfig } from '../config.ts';
-import { keyRingOptions } from '../store/key-ring-options.ts';
-import { checkRegularly, runDoctorProcess } from './check-store.ts';
+import { checkRegularly } from './check-store.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -54,44 +51,15 @@ test(
   2 * idleMsMax,
 );
 
-test('the doctor that a service runs checks the certificates of the service, too', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
-  const store = openSqliteStore(folder);
-  await store.migrate();
-  await store.close();
-  const tls = { TLS_CERT_FILE: join(folder, 'tls.crt'), TLS_KEY_FILE: join(folder, 'tls.key') };
-  const config = readConfig({ DATA_DIR: folder, HOST: '0.0.0.0', PUBLIC_URL: 'https://reports.example.com', ...tls });
-  const certificates = (await runDoctorProcess(config)).filter(({ check }) => check === 'certificate');
-  expect(certificates).toMatchObject([{ ok: false, message: expect.stringContaining(tls.TLS_CERT_FILE) }]);
-  rmSync(folder, { recursive: true });
-});
-
-test('the doctor that a service runs decrypts the keys with the secrets of the service', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
-  const store = openSqliteStore(folder);
-  await store.migrate();
-  const [used, other] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
-  await ensureKeys(keyRingOptions({ ...readConfig({}), KEY_ENCRYPTION_SECRET: used }, store));
-  await store.close();
-  const areRead = async (secrets: object): Promise<unknown> => {
-    const checks = await runDoctorProcess({ ...readConfig({ DATA_DIR: folder }), ...secrets });
-    return checks.find(({ check }) => check === 'keys')?.ok;
-  };
-  expect(await areRead({ KEY_ENCRYPTION_SECRET: used })).toBe(true);
-  expect(await areRead({ KEY_ENCRYPTION_SECRET: other })).toBe(false);
-  expect(await areRead({ KEY_ENCRYPTION_SECRET: other, KEY_ENCRYPTION_SECRET_BEFORE: used })).toBe(true);
-  rmSync(folder, { recursive: true });
-});
-
 test('a service that stops does not wait for a check', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
   const store = openSqliteStore(folder);
   await store.migrate();
   await store.close();
   const script = `
-    const { runDoctorProcess } = await import(${JSON.stringify(import.meta.resolve('./check-store.ts'))});
+    const { runReportedDoctor } = await import(${JSON.stringify(import.meta.resolve('./check-store.ts'))});
     const { readConfig } = await import(${JSON.stringify(import.meta.resolve('../config.ts'))});
-    runDoctorProcess(readConfig({ DATA_DIR: ${JSON.stringify(folder)} })).then(() => console.log('waited'));
+    runReportedDoctor(readConfig({ DATA_DIR: ${JSON.stringify(folder)} })).then(() => console.log('waited'));
     console.log('started');`;
   const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
   expect(ended).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' });

@@ -67,7 +67,7 @@ export async function runReportedDoctor(config: Config, health: HealthSource | u
  * Runs `subreport doctor`, which stores its result, in a child process. A service that stops does
  * not wait for it: the child ends with its parent.
  */
-export async function runDoctorProcess(
+async function runDoctorProcess(
   config: Config,
   onProgress: HealthSource['noteCheck'] = () => undefined,
 ): Promise<readonly ReportedCheck[]> {
