@@ -43,5 +43,5 @@ export async function sweepStore(
   // before the tombstones: their sweep removes the days by which both compute ages
   await attempt(sweepVersions(store, versions), 'old versions of records');
   if (days > 0) await attempt(sweepTombstones(store, { nowSeconds, days }), 'old tombstones');
-  if (importDays > 0) await attempt(sweepImports(store, { nowMs, days: importDays }), 'old imports');
+  await attempt(sweepImports(store, { nowMs, days: importDays }), 'old imports');
 }
