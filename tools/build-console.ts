@@ -8,7 +8,6 @@ import { brotliCompress, gzip } from 'node:zlib';
 import { transform } from 'lightningcss';
 import { rolldown } from 'rolldown';
 import { bundleWorkers } from './bundle-workers.ts';
-import { dropDescriptions } from './drop-descriptions.ts';
 import { licenseTexts } from './license-texts.ts';
 
 // Builds the consoles and the script of /docs into dist/console/: `npm run build`. With --watch, it
@@ -102,7 +101,7 @@ async function bundle(entry: string): Promise<readonly BuiltScript[]> {
       if (code === 'UNRESOLVED_IMPORT') throw new Error(message);
       report('warn', message);
     },
-    plugins: [bundleWorkers, dropDescriptions],
+    plugins: [bundleWorkers],
     transform: { target: 'es2023' },
   });
   try {
