@@ -91,23 +91,6 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     },
   );
 
-  test.each([320, 360, 700, 1280])(
-    'a status of 64 letters leaves the product its place at %d pixels',
-    async (width) => {
-      page = await reports.open(`/console/subscriptions?status=${longStatus}`, { width });
-      const row = page.locator('[data-row]').first();
-      await row.waitFor();
-      const product = await row.locator('.record-link').boundingBox();
-      const status = await row.locator('.status-label').boundingBox();
-      expect(product?.width).toBeGreaterThan(90);
-      if (product === null || status === null) expect.unreachable();
-      const isApart = status.x + status.width <= product.x || product.x + product.width <= status.x;
-      expect(isApart || status.y >= product.y + product.height).toBe(true);
-      expect(status.x + status.width).toBeLessThanOrEqual(width);
-      await expect.poll(() => row.locator('.status-label').getAttribute('title')).toBe(longStatus);
-    },
-  );
-
   test.each([
     '',
     'changes?since=7d',
@@ -157,43 +140,6 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     }
   });
 
-  test('a name without a blank is within the panel of its record, and the ICCID is one line', async () => {
-    page = await reports.open('/console/subscriptions?product-id=unbroken');
-    await page.locator('[data-record]').first().click();
-    const panel = page.getByRole('complementary');
-    const number = panel.locator('.record-value', { hasText: /^8944/ });
-    await number.waitFor();
-    expect(await panel.evaluate(isCut)).toBe(false);
-    await expect.poll(async () => (await number.boundingBox())?.height).toBeLessThan(30);
-  });
-
-  test('no control touches another above the rows at 400 %', async () => {
-    page = await reports.open(`/console/subscriptions?status=${longStatus}&product-id=named`, { width: 320 });
-    await page.setViewportSize({ width: 320, height: 225 });
-    await page.getByRole('button', { name: 'Share' }).waitFor();
-    const edges = await page
-      .locator('.report-head button')
-      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, right }) => [left, right]));
-    expect(edges.length).toBeGreaterThan(5);
-    for (const [index, [left = 0]] of edges.entries())
-      expect(left - (edges[index - 1]?.[1] ?? -4)).toBeGreaterThanOrEqual(index % 2 === 0 ? 4 : 0);
-  });
-
-  test('the count of a series is one word beside a status of 64 letters', async () => {
-    page = await reports.open('/console/');
-    const counts = page.locator('.chart-legend', { hasText: longStatus }).locator('a + span');
-    await counts.first().waitFor();
-    const heights = await counts.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
-    expect(Math.max(...heights)).toBeLessThan(24);
-    const chart = page.locator('.chart').first();
-    await chart.locator('a.chart-bar').nth(16).focus();
-    const tip = chart.locator('.chart-tip');
-    await tip.getByText(longStatus).waitFor();
-    expect(await tip.evaluate(isCut)).toBe(false);
-    const [outer, inner] = [await chart.boundingBox(), await tip.boundingBox()];
-    expect(inner?.x).toBeGreaterThanOrEqual(outer?.x ?? 9_999);
-  });
-
   test('on paper, a long card is split, no button is drawn, and a table is as wide as the page', async () => {
     page = await reports.open('/console/changes?since=7d', { width: 700 });
     await page.locator('.change').nth(50).waitFor();
@@ -209,26 +155,6 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       ).toBe(0);
       await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(700);
     }
-  });
-
-  test('the word of a status is whole beside a long name at 320 pixels', async () => {
-    page = await reports.open('/console/subscriptions?product-id=named', { width: 320 });
-    const words = page.locator('.record-line .status-label[data-tone="active"] bdi');
-    await words.first().waitFor();
-    const cut = await words.evaluateAll((all) => all.map((word) => word.scrollWidth - word.clientWidth));
-    expect(cut.length).toBeGreaterThan(3);
-    expect(Math.max(...cut)).toBeLessThanOrEqual(1);
-    // a line that is too long has two, without a gap
-    const gaps = await page.locator('.record-line[data-part="card"]').evaluateAll((all) =>
-      all.map((line) => {
-        const [first, last] = [line.firstElementChild, line.lastElementChild].map((part) =>
-          part?.getBoundingClientRect(),
-        );
-        return (last?.top ?? 0) >= (first?.bottom ?? 0) - 1 ? (last?.top ?? 0) - (first?.bottom ?? 0) : undefined;
-      }),
-    );
-    expect(gaps.filter((gap) => gap !== undefined).length).toBeGreaterThan(0);
-    expect(Math.max(...gaps.map((gap) => gap ?? 0))).toBeLessThan(2);
   });
 
   test('a product without a name is called by its id', async () => {

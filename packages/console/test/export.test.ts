@@ -4,39 +4,41 @@ import type { Download, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
 import { hasChromium } from '../../../test/support/chromium.ts';
-import { type ExportGate, startExportGate } from '../../../test/support/export-gate.ts';
 import { instantOf, readWorkbook } from '../../../test/support/read-workbook.ts';
 import { type ReportConsole, rowsOf, startReportConsole } from '../../../test/support/report-console.ts';
 import { localDateTime } from '../../../test/support/zoned.ts';
 import type { Subscription } from '../../client/index.ts';
+import { type Fault, type FaultyProxy, startFaultyProxy } from '../../client/test/faulty-proxy.ts';
 import { recordColumns } from '../../contract/csv.ts';
 
 const rows = rowsOf(4000);
 
 describe.skipIf(!hasChromium)('exports in a browser', () => {
   let console: ReportConsole;
-  let gate: ExportGate;
+  let proxy: FaultyProxy;
+  /** What happens to the following exports. */
+  let fault: Fault | undefined;
   let token: string;
   let page: Page;
 
   beforeAll(async () => {
     console = await startReportConsole(rows);
     token = await console.service.accessToken(console.client);
-    gate = await startExportGate(console.service.url, JSON.stringify(rows).length / 2);
+    proxy = await startFaultyProxy(console.service.url, ({ path }) => (/[?&]all=true/.test(path) ? fault : undefined));
   });
   afterAll(async () => {
-    await gate.close();
+    await proxy.close();
     await console.close();
   });
   afterEach(async () => {
-    gate.mode = 'open';
+    fault = undefined;
     await page.context().close();
   });
 
   /** Opens the subscriptions in a browser that downloads files or saves to a chosen one. */
   async function openSubscriptions(query = '', saves: 'downloads' | 'picker' = 'downloads'): Promise<void> {
     page = await console.open(`/console/subscriptions${query}`, {
-      origin: gate.url,
+      origin: proxy.url,
       prepare: (opened) =>
         opened.addInitScript((withPicker) => {
           // a test cannot use the dialog of the browser: files of the origin are as real
@@ -189,11 +191,11 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
 
   test.each(['CSV', 'Excel'])('a transfer of %s that is cut leaves no file and says so', async (format) => {
     await openSubscriptions('', 'picker');
-    gate.mode = 'cut';
+    fault = 'cut';
     await choose(format);
     await page.getByText('The file is incomplete and was not saved.', { exact: true }).waitFor();
     expect(await savedFiles()).toEqual([]);
-    gate.mode = 'open';
+    fault = undefined;
     await page.getByRole('link', { name: 'All exports' }).click();
     await page.getByRole('alert').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -204,7 +206,7 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
 
   test('an export goes on while the user moves to another page, shows how far it is, and can be cancelled', async () => {
     await openSubscriptions('', 'picker');
-    gate.mode = 'hold';
+    fault = 'stall';
     await choose('NDJSON');
     const bar = page.getByRole('progressbar', { name: /ndjson$/ });
     await expect.poll(() => bar.getAttribute('value').then(Number)).toBeGreaterThan(0);
@@ -212,9 +214,10 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     await page.getByRole('link', { name: 'Changes' }).click();
     await page.getByRole('heading', { name: 'Changes', level: 1 }).waitFor();
     await page.getByText(/^[\d,]+ of 4,000 rows$/).waitFor();
+    const abandoned = page.waitForEvent('requestfailed', (request) => request.url().includes('all=true'));
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Cancelled. No file was saved.', { exact: true }).waitFor();
-    await gate.untilAbandoned();
+    await abandoned;
     expect(await savedFiles()).toEqual([]);
   });
 });

@@ -144,16 +144,6 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
   describe('use of the overview', () => {
     afterEach(() => page.context().close());
 
-    test('a click on a bar filters the report, and Back returns', async () => {
-      page = await reports.open('/console/');
-      const active = chart('All by status').getByRole('link', { name: /^Active/ });
-      await active.click();
-      await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor();
-      expect(new URL(page.url()).search).toBe('?status=ACTIVE');
-      await page.goBack();
-      await active.waitFor();
-    });
-
     test('a chart is one tab stop, the arrow keys move in it, and Enter opens a bar', async () => {
       page = await reports.open('/console/');
       const bars = chart(charts[0]).getByRole('link');
