@@ -31,7 +31,8 @@ export async function eraseRejections(store: Store, tenant: TenantId, values: It
 
 /** Tells whether a line of rejected rows quotes one of the values. */
 function createQuoteTest(values: Iterable<string>): (line: string) => boolean {
-  const whole = new Set([...values].map((value) => value.toLowerCase()));
+  // an empty value would match every fault that names no field or value
+  const whole = new Set([...values].filter((value) => value !== '').map((value) => value.toLowerCase()));
   const all = [...whole];
   const isQuoted = (value: string): boolean => {
     const text = unquoted(value).toLowerCase().trim();

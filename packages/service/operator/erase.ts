@@ -23,8 +23,10 @@ export function eraseSubscriptions(context: OperatorContext, name: string, erase
   const work = async () => {
     if (Object.values(erased).filter((value) => value !== undefined).length !== 1)
       throw new OperatorError('INVALID', 'Cannot erase records: exactly one of ids, email and iccid must be given');
-    const tenant = await requireTenant(context.store, name);
     const owner = ownerOf(erased);
+    if (owner?.value === '')
+      throw new OperatorError('INVALID', 'Cannot erase records: email and iccid must not be empty');
+    const tenant = await requireTenant(context.store, name);
     const findIds = async () => new Set(owner ? await findSubscriptionIds(context.store, tenant, owner) : erased.ids);
     const summary = await eraseById(context.store, tenant, findIds, owner);
     return { tenant: name, ...summary };

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { createAuditLog } from '../../audit/audit-log.ts';
+import { eraseRejections } from '../../import/erase-rejections.ts';
 import { importRecords } from '../../import/import-records.ts';
 import { withHistory } from '../../import/with-history.ts';
 import { eraseSubscriptions } from '../../operator/erase.ts';
@@ -166,5 +167,15 @@ describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
     await putRejections(store, tenant, '0000-carol', `${lines.join('\n')}\n`);
     await eraseSubscriptions(context(), tenant, erased);
     expect(await readRejections(store, tenant, '0000-carol')).toBe(`${lines[1]}\n`);
+  });
+
+  test('an empty address erases nothing, and an empty value quotes no row', async () => {
+    const tenant = await fill();
+    const before = await rejectionsOf(tenant);
+    expect(before).toContain('"field":""');
+    for (const erased of [{ email: ' ' }, { iccid: '' }])
+      await expect(eraseSubscriptions(context(), tenant, erased)).rejects.toMatchObject({ code: 'INVALID' });
+    await eraseRejections(store, tenant, ['']);
+    expect(await rejectionsOf(tenant)).toBe(before);
   });
 });
