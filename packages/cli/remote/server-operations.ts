@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { connectionErrorOf } from '../../client/error.ts';
-import { inWords } from '../../contract/in-words.ts';
 import type { OperatorOperation } from '../../contract/operator/operation.ts';
 import { type CallOperation, type OperatorApiId, operatorApi } from '../../contract/operator/operations.ts';
 import type { Problem } from '../../contract/problem.ts';
@@ -11,10 +10,10 @@ import { misshapeOf } from '../../contract/schema.ts';
 import { BoundError, readText } from '../../outgoing/bounds.ts';
 import { describeProxy } from '../../outgoing/proxy.ts';
 import { openRequest } from '../../outgoing/request.ts';
-import { CommandError, UsageError } from '../../terminal/error.ts';
+import { CommandError } from '../../terminal/error.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
-import { printable } from '../../terminal/printable.ts';
 import { causesOf } from '../../terminal/reader-action.ts';
+import { queryOf, refusalOf } from './operation-call.ts';
 import type { Server } from './server.ts';
 
 /** Operations that end when all their work is done. */
@@ -47,12 +46,6 @@ export const callOn =
 /** Replaces each `{name}` of a path. */
 export const pathOf = (path: string, params: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-
-/** The query string with the given parameters; empty if there are none. */
-export function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
-}
 
 /** Parses the body of a successful response. */
 export function parseJson(server: Server, text: string): unknown {
@@ -150,9 +143,7 @@ function rejectionOf(server: Server, { status, text }: Reply, correlationId: str
   const { type, messages, correlation_id: id = correlationId } = parseProblem(text);
   // of a proxy
   if (!Array.isArray(messages)) return responseError(server, `its status was ${status}`, id);
-  const sentences = messages.map((message) => inWords(String(message), (name) => `'${name}'`));
-  const message = [...sentences, `Correlation id: ${id}`].map(printable).join('\n');
-  return type === 'INVALID_REQUEST_PARAMS' ? new UsageError(message) : new CommandError(message);
+  return refusalOf(type, messages, [`Correlation id: ${id}`]);
 }
 
 function responseError({ url }: Server, what: string, correlationId?: string): CommandError {

@@ -1,5 +1,6 @@
+import { queryOf } from '../../../cli/remote/operation-call.ts';
 import type { Server } from '../../../cli/remote/server.ts';
-import { parseJson, pathOf, queryOf, send } from '../../../cli/remote/server-operations.ts';
+import { parseJson, pathOf, send } from '../../../cli/remote/server-operations.ts';
 import { type LoadSummary, loadMediaTypes, savedMapping } from '../../../contract/load.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';

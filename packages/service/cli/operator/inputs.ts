@@ -137,7 +137,7 @@ function nullWordOf(schema: TSchema): string | undefined {
 const withNull = (schema: TSchema, parsed: unknown): unknown =>
   parsed !== undefined && parsed === nullWordOf(schema) ? null : parsed;
 
-/** Parses the value of an option. The service checks strings. */
+/** Parses the value of an option. Strings are checked when the operation is called. */
 function parseInput(schema: TSchema, text: string): unknown {
   if (text === nullWordOf(schema)) return text;
   const { type, items, enum: words } = keywordsOf(schema);
@@ -148,7 +148,7 @@ function parseInput(schema: TSchema, text: string): unknown {
 }
 
 /** Returns a value that follows the rule of its schema; throws for any other. */
-export function checked<T>(schema: TSchema, value: T): T {
+function checked<T>(schema: TSchema, value: T): T {
   if (valueFault('', schema, value) === undefined) return value;
   const meant = didYouMean(String(value), keywordsOf(schema).enum ?? []);
   throw new InvalidArgumentError(`It must be ${ruleOf(schema).replace(', or null', ', or default')}${meant}`);

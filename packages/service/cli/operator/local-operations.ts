@@ -1,4 +1,11 @@
-import type { CallOperation, OperatorApiId } from '../../../contract/operator/operations.ts';
+import { queryOf, refusalOf } from '../../../cli/remote/operation-call.ts';
+import {
+  type CallOperation,
+  type OperatorApiId,
+  type OperatorInput,
+  operatorApi,
+} from '../../../contract/operator/operations.ts';
+import { ProblemError } from '../../../contract/problem.ts';
 import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import {
   addAuditRoutes,
@@ -8,7 +15,7 @@ import {
   keyRoutes,
   operatorTokenRoutes,
 } from '../../http/operator/operator-handlers.ts';
-import type { AddRoute } from '../../http/operator/operator-routes.ts';
+import { type AddRoute, readInput } from '../../http/operator/operator-routes.ts';
 import { readConfig } from '../config.ts';
 import { withOperator } from '../store/command-context.ts';
 import { keyRingOptions } from '../store/key-ring-options.ts';
@@ -30,13 +37,26 @@ export function withLocalOperations<T>(work: (call: CallOperation) => Promise<T>
     const add: AddRoute = (id, handle) => void handlers.set(id, handle);
     for (const addGroup of [addTenantRoutes, addClientRoutes, keyRoutes(ring), addImportRoutes]) addGroup(add);
     for (const addGroup of [operatorTokenRoutes(), addAuditRoutes]) addGroup(add);
-    return work(async (id, { params = {}, query = {}, body = {} } = {}) => {
+    return work(async (id, input = {}) => {
+      const read = readChecked(id, input);
       if (keyOperations.includes(id)) await openKeyRing(ring);
       const handle = handlers.get(id);
       if (handle === undefined) throw new TypeError(`Cannot run ${id} on the store: it must have a handler`);
       // a command has no deadline
-      const call = { context, contextWithoutDeadline: () => context, params, query, body };
+      const call = { context, contextWithoutDeadline: () => context, ...read };
       return (await handle(call as never)) as never;
     });
   });
+}
+
+/** Checks the input of an operation as its route does. */
+function readChecked<Id extends OperatorApiId>(
+  id: Id,
+  { params = {}, query = {}, body = {} as never }: OperatorInput<Id>,
+): ReturnType<typeof readInput> {
+  try {
+    return readInput(operatorApi[id], params, queryOf(query).slice(1), Buffer.from(JSON.stringify(body)));
+  } catch (error) {
+    throw error instanceof ProblemError ? refusalOf(error.code, error.messages) : error;
+  }
 }

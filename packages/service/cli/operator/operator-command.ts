@@ -1,7 +1,5 @@
 import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
-import { operatorName } from '../../../contract/operator/token.ts';
 import { readConfig } from '../config.ts';
-import { checked } from './inputs.ts';
 import { commandGroup, listCommand, operationCommand } from './operation-command.ts';
 
 const create = operationCommand({
@@ -9,10 +7,7 @@ const create = operationCommand({
   operation: 'createOperator',
   description: 'create a token and print it once',
   inputs: {
-    name: {
-      hint: 'who or what uses the token, for the audit log',
-      parse: (text) => checked(operatorName, text),
-    },
+    name: { hint: 'who or what uses the token, for the audit log' },
     scopes: { hint: 'scopes', default: ['operator:read'] },
     expires_days: { hint: 'days until the token expires (default: never)', flags: '--expires-days <days>' },
     current_token: null,

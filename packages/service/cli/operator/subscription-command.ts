@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Option } from 'commander';
-import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
+import type { ServerChoice } from '../../../cli/remote/server.ts';
 import type { CallOperation } from '../../../contract/operator/operations.ts';
 import { erasureIdsMax } from '../../../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../../../contract/schema.ts';
@@ -44,7 +44,7 @@ const remove: AddCommand = (parent, output) => {
     const bodies =
       id === undefined && file === undefined
         ? [{ email, iccid }]
-        : partsOf([...requireIds(id ?? []), ...(file === undefined ? [] : await readIds(file))], options);
+        : partsOf([...requireIds(id ?? []), ...(file === undefined ? [] : await readIds(file))]);
     const sum = await withOperations(options, (call) => erase(call, String(tenant), bodies));
     const said = `deleted ${countText(sum.deleted)} of ${counted(sum.asked, 'subscription')}, not found: ${countText(sum.missing)}`;
     writeResult(output, json, sum, `Tenant ${tenant}: ${said}.`);
@@ -61,12 +61,11 @@ interface DeleteOptions extends ServerChoice {
 
 type Erasure = Pick<Given<'eraseSubscriptions'>, 'ids' | 'email' | 'iccid'>;
 
-/** The ids of one action on the store, or of requests with as many as a server accepts. */
-function partsOf(all: readonly string[], choice: ServerChoice): Erasure[] {
+/** The ids in actions of as many as one may have. */
+function partsOf(all: readonly string[]): Erasure[] {
   const ids = [...new Set(all)];
-  const partIds = serverOf(choice) === undefined ? ids.length : erasureIdsMax;
-  const starts = Array.from({ length: Math.ceil(ids.length / partIds) || 0 }, (_, part) => part * partIds);
-  return starts.map((start) => ({ ids: ids.slice(start, start + partIds) }));
+  const starts = Array.from({ length: Math.ceil(ids.length / erasureIdsMax) }, (_, part) => part * erasureIdsMax);
+  return starts.map((start) => ({ ids: ids.slice(start, start + erasureIdsMax) }));
 }
 
 async function erase(call: CallOperation, tenant: string, bodies: readonly Erasure[]) {

@@ -83,11 +83,8 @@ export async function addOperatorRoutes(
   });
 }
 
-/** Reads the parameters and the body. */
 function readCall(operation: OperatorOperation, { store, now, audit }: OperatorRoutes, request: FastifyRequest) {
-  const params = readPath(request.params);
-  const query = readQuery(queryOf(request), operation.query ?? {}, operation.requiredQuery);
-  const body = readJsonBody(request.body as Buffer | undefined, operation.body ?? Type.Object({}));
+  const input = readInput(operation, request.params, queryOf(request), request.body as Buffer | undefined);
   const actor = actorOf(operatorOf(request), request.ip);
   const onUnrecorded = logUnrecordedEnd(request);
   const context: OperatorContext = { store, now, actor, audit, correlationId: request.id, onUnrecorded };
@@ -95,8 +92,15 @@ function readCall(operation: OperatorOperation, { store, now, audit }: OperatorR
     liftDeadline(request);
     return context;
   };
-  return { context: withinRequest(context, request), contextWithoutDeadline, params, query, body };
+  return { context: withinRequest(context, request), contextWithoutDeadline, ...input };
 }
+
+/** Reads what an operation is called with; throws `ProblemError` unless it fits the schemas. */
+export const readInput = (operation: OperatorOperation, params: unknown, query: string, body: Buffer | undefined) => ({
+  params: readPath(params),
+  query: readQuery(query, operation.query ?? {}, operation.requiredQuery),
+  body: readJsonBody(body, operation.body ?? Type.Object({})),
+});
 
 function operatorOf({ operator }: FastifyRequest): OperatorAccess {
   if (operator === null) throw new TypeError('Cannot serve the operator: the route must authorize first');

@@ -95,6 +95,22 @@ describe('--server', () => {
     }
   });
 
+  test.each([
+    { args: ['subscription', 'delete', '--tenant', 'acme', '--email', ''], said: "'email': it must be an email" },
+    { args: ['client', 'create', '--tenant', 'acme', '--name', ''], said: "'name': it must be" },
+    { args: ['client', 'create', '--tenant', 'acme', '--name', 'x'.repeat(5_000)], said: "'name': it must be" },
+    { args: ['operator', 'create', '--name', ''], said: "'name': it must be a string of 1 to 100" },
+    { args: ['audit', '--tenant', 'é', '--actor', 'é'], said: "'tenant'" },
+    { args: ['client', 'show', '--client-id', 'é'], said: 'client_id must be 1 to 255', code: 1 },
+  ])(
+    'a wrong input of $args.0 $args.1 is refused in the same words on the store ($said)',
+    async ({ args, said, code = 2 }) => {
+      const [ours, theirs] = [await here(...args), await there(...args)];
+      expect(ours).toEqual({ code, stdout: '', stderr: expect.stringContaining(said) });
+      expect(theirs).toEqual({ ...ours, stderr: expect.stringContaining(`${ours.stderr}Correlation id: `) });
+    },
+  );
+
   test('an import that was sent is in the history, with its rejected rows', async () => {
     await there('tenant', 'create', 'shown');
     const imported = JSON.parse((await there('import', rows, '--tenant', 'shown', '--json')).stdout);
