@@ -29,14 +29,18 @@ export interface FileStore {
   removeWithFolder(name: string): Promise<boolean>;
 }
 
-/** Reads a small file as text, at most 64 KiB of it. */
+/** Reads a small file as text, at most 64 KiB of it; empty if there is none. */
 export async function readSmallFile(files: FileStore, name: string): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of files.read(name)) {
-    parts.push(part);
-    bytes += part.length;
-    if (bytes > 65_536) break;
+  try {
+    for await (const part of files.read(name)) {
+      parts.push(part);
+      bytes += part.length;
+      if (bytes > 65_536) break;
+    }
+  } catch (error) {
+    if ((error as { cause?: NodeJS.ErrnoException }).cause?.code !== 'ENOENT') throw error;
   }
   return Buffer.concat(parts).toString('utf8', 0, 65_536);
 }

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { readSmallFile } from './file-store.ts';
 import { FolderFiles } from './folder-files.ts';
 
 /** Runs `work`, and returns the paths of what it flushes, in order. Only Linux tells the paths. */
@@ -40,5 +41,23 @@ test('what cannot be replaced leaves no part beside it', async () => {
   await expect(files.replace('latest.json', '{}')).rejects.toThrow('EISDIR');
   await expect(files.write('latest.json', [Buffer.from('{}')])).rejects.toThrow('EISDIR');
   expect(readdirSync(folder)).toEqual(['latest.json']);
+  rmSync(folder, { recursive: true });
+});
+
+test('a file that another run has removed is gone, one that cannot be removed is not', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
+  const files = await FolderFiles.open(folder);
+  await files.write('2026/report.csv', [Buffer.from('a')]);
+  mkdirSync(join(folder, '2026/kept'));
+  const removed = ['2026/report.csv', '2026/report.csv', '2025/report.csv', '2026/kept'].map((name) =>
+    files.removeWithFolder(name),
+  );
+  expect(await Promise.all(removed)).toEqual([true, true, true, false]);
+  rmSync(folder, { recursive: true });
+});
+
+test('a small file that another run has removed is empty', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
+  expect(await readSmallFile(await FolderFiles.open(folder), '2026/manifest.json')).toBe('');
   rmSync(folder, { recursive: true });
 });

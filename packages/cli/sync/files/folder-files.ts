@@ -79,12 +79,12 @@ export class FolderFiles implements FileStore {
 
   async removeWithFolder(name: string): Promise<boolean> {
     const path = join(this.shown, name);
-    const isRemoved = await rm(path).then(
+    const isGone = await rm(path, { force: true }).then(
       () => true,
       () => false,
     );
-    if (isRemoved) await rmdir(dirname(path)).catch(() => undefined);
-    return isRemoved;
+    if (isGone) await rmdir(dirname(path)).catch(() => undefined);
+    return isGone;
   }
 
   /** Writes and flushes a part, in the folder of its file. */

@@ -106,7 +106,7 @@ async function* runsIn(files: FileStore, folder: string): AsyncGenerator<Complet
   }
 }
 
-/** Reads a manifest; `undefined` if a run was killed while it was written. */
+/** Reads a manifest; `undefined` if a run was killed while it was written, or it was removed. */
 async function readManifest(files: FileStore, name: string): Promise<Manifest | undefined> {
   const text = await readSmallFile(files, name);
   const manifest = parseManifest(text);
@@ -205,10 +205,7 @@ const latestName = 'latest.json';
  */
 export async function readLatest(files: FileStore): Promise<Manifest | undefined> {
   // not found in a list of all runs, which may be long
-  const text = await readSmallFile(files, latestName).catch((error: unknown) => {
-    if ((error as { cause?: NodeJS.ErrnoException }).cause?.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = await readSmallFile(files, latestName);
   const manifest = parseManifest(text);
   // two runs may have written it in place at the same time
   if (manifest !== undefined || beginsAsManifest(text)) return manifest;

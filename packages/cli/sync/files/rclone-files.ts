@@ -121,10 +121,11 @@ export class RcloneFiles implements FileStore {
   }
 
   async removeWithFolder(name: string): Promise<boolean> {
-    const [folder = ''] = name.split('/');
-    const isRemoved = await this.#succeeds('deletefile', name);
-    if (isRemoved) await this.#succeeds('rmdir', folder); // fails where it cannot be listed
-    return isRemoved;
+    const [folder = '', file = ''] = name.split('/');
+    // it also fails if another run has removed the file
+    const isGone = (await this.#succeeds('deletefile', name)) || !(await this.list(folder)).has(file);
+    if (isGone) await this.#succeeds('rmdir', folder); // fails where it cannot be listed
+    return isGone;
   }
 
   /** Runs a command that is also needed after an interruption. */

@@ -341,6 +341,14 @@ describe('--keep', () => {
     expect(await run('verify', '--to', `dir:${here()}`)).toMatchObject({ code: 0, stderr: '' });
   });
 
+  test('removes a run whose file somebody has removed', async () => {
+    await days(1);
+    const at = join(here(), '2026-11-01T030000Z');
+    for (const name of readdirSync(at).filter((each) => !each.startsWith('manifest'))) rmSync(join(at, name));
+    expect(await days(3, '--keep', '1d')).toMatchObject({ code: 0, stderr: '' });
+    expect(folders()).toEqual(['03']);
+  });
+
   test('keeps what is as old as it says, and the newest; the run that is repeated removes what a kill has left', async () => {
     for (const n of [1, 2, 3]) await days(n);
     expect((await days(3, '--keep', '1d', '--json')).stdout).toContain('"removed":1');
