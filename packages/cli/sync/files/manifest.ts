@@ -257,8 +257,8 @@ export async function checkLatest(files: FileStore, { manifest }: CompleteRun): 
   const text = manifestText(latest);
   if (text === manifestText(manifest)) return {};
   const [folder = ''] = placeOf(latest).split('/');
-  const former = await completeRunOf(files, folder);
-  const isFormer = former !== undefined && manifestText(former.manifest) === text;
+  // a killed run may count, and have left here the manifest of another one of its instant
+  const isFormer = (await manifestsOf(files, folder)).some((former) => manifestText(former.manifest) === text);
   const found = `that of ${latest.scheduled_for}`;
   return isFormer ? { stale: found } : { fault: `${found}, which no manifest equals` };
 }

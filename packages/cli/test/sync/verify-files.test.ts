@@ -355,6 +355,22 @@ test('names the newest file, and the one whose manifest is gone, of which it can
   expect(await run(place, 'verify')).toMatchObject({ code: 0, stderr: '' });
 });
 
+test('says that latest.json is older if another run of the same instant counts, and was killed before it', async () => {
+  const place = newPlace();
+  await write(place, 1, 'csv');
+  const { folder: at, file, manifest } = new Written(place, 1);
+  const id = 'f'.repeat(16);
+  const name = `subscriptions-${id}.csv`;
+  cpSync(file, join(at, name));
+  const own = { ...manifest, file: name, files: [`${basename(at)}/${name}`] };
+  writeFileSync(join(at, `manifest-${id}.json`), `${JSON.stringify(own, null, 2)}\n`);
+  const { code, stderr } = await run(place, 'verify');
+  expect([code, stderr]).toEqual([75, expect.stringContaining('current value is that of 2026-11-23T03:00:01Z')]);
+  expect(stderr).not.toContain('which no manifest equals');
+  await write(place, 1, 'csv');
+  expect(await run(place, 'verify')).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('--all reads every file, and names those that are wrong', async () => {
   const place = newPlace();
   for (const [second, format] of ['csv', 'parquet', 'ndjson.gz'].entries()) await write(place, second, format);
