@@ -201,43 +201,6 @@ describe.each(drawn)('the summary on $engine', ({ openTestStore }) => {
     );
   });
 
-  test.each([
-    {},
-    { by: 'status' },
-    { by: 'status', after: '2023-07-01T00:00:00Z' },
-    { by: 'status,product-id', before: '2024-02-29T23:59:59.5Z' },
-    {
-      by: 'status',
-      status: 'ACTIVE,EXPIRED',
-      'created-from': '2023-07-01T00:00:00Z',
-      'created-to': '2023-07-01T00:00:01Z',
-    },
-    { by: 'product-id', status: 'ACTIVE' },
-    { by: 'product-id', after: '2023-06-30T23:59:59Z', before: '2023-07-01T00:00:01Z' },
-    { by: 'month' },
-    { by: 'month', 'product-id': 'product-2', status: 'ACTIVE' },
-    { by: 'day', 'created-from': '2023-06-01T00:00:00Z', 'created-to': '2024-06-01T00:00:00Z' },
-    { by: 'day,month', 'created-from': '2023-06-30T00:00:00Z', 'created-to': '2023-07-02T00:00:00Z' },
-    { by: 'month', 'date-field': 'expiration' },
-    { by: 'month', zone: 'Europe/Berlin' },
-    { by: 'day,status', zone: 'Australia/Lord_Howe', after: '2023-07-01T00:00:00Z', before: '2024-04-30T00:00:00Z' },
-    { by: 'month,status', zone: 'America/St_Johns', 'product-id': 'product-2' },
-    { by: 'month', zone: 'Asia/Kathmandu', 'date-field': 'activation', 'created-from': '2023-06-02T00:00:00Z' },
-    { by: 'month,plan-id', zone: 'Europe/Berlin', email: 'user7@example.com' },
-    { by: 'plan-id', 'created-from': '2023-06-30T00:00:00Z', 'created-to': '2023-07-02T00:00:00Z' },
-    { by: 'plan-id,auto-renew', 'created-from': '2023-06-02T00:00:00Z' },
-    { by: 'day', 'date-field': 'expiration', 'expires-within': '30d', 'auto-renew': 'false' },
-    { by: 'status', email: 'user7@example.com' },
-    { by: 'status', 'auto-renew': 'false' },
-  ] as Parameters[])('a summary counts %j correctly', async (asked) => {
-    const expected = modelOf(large, asked);
-    const summary = await summaryOf(largeTenant, asked);
-    expect(summary).toEqual(expected);
-    expect(summary.total).toBeGreaterThan(0);
-    for (const counts of Object.values(summary.by))
-      expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(summary.total);
-  });
-
   test('a product has the name in its last created record, whatever the filters, of its own tenant', async () => {
     const named = (id: string, productId: string, createdDate: number, name: string) =>
       subscriptionRow({ id, productId, createdDate, record: JSON.stringify({ product: { id: productId, name } }) });
@@ -275,12 +238,6 @@ describe.each(drawn)('the summary on $engine', ({ openTestStore }) => {
     const local = await summaryOf(tenant, { by: 'month', 'date-field': 'expiration', zone: 'Asia/Tokyo' });
     const months = { '1970-01': 1, '2024-03': 2, '9999-12': 1 }; // no month of the year 10000
     expect(local.by.month).toEqual(Object.entries(months).map(([value, count]) => ({ value, count })));
-  });
-
-  test('a summary counts records without a status under null, last', async () => {
-    const { by } = await summaryOf(largeTenant, { by: 'status' });
-    expect(by.status?.map(({ value }) => value)).toEqual(['ACTIVE', 'DEPLETED', 'EXPIRED', null]);
-    expect(by.status?.at(-1)?.count).toBe(large.filter(({ status }) => status === null).length);
   });
 
   test('a summary counts dates of the years 1 and 9999, and before 1970', async () => {

@@ -101,20 +101,6 @@ describe.each(drawn)('the retention of tombstones on $engine', ({ openTestStore 
     expect((await answer(tenant, next)).changes.map(({ id }) => id)).toEqual([idOf(2)]);
   });
 
-  test('a client that starts without a token after a sweep reads all pages', async () => {
-    const tenant = await newTenant();
-    for (const n of [1, 2, 3, 4, 5]) await load(tenant, [n]);
-    await remove(tenant, [5]);
-    await outlive();
-    const seen: string[] = [];
-    for (let token: string | undefined, more = true; more; ) {
-      const { changes, next, has_more } = await answer(tenant, token, 1);
-      seen.push(...changes.map(({ id }) => id));
-      [token, more] = [next, has_more];
-    }
-    expect(seen).toEqual([1, 2, 3, 4].map(idOf));
-  });
-
   test('a sweep is a new revision, so that no cached response shows removed tombstones', async () => {
     const tenant = await newTenant();
     await load(tenant, [1]);

@@ -41,23 +41,6 @@ describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
   afterAll(() => opened.close());
 
   describe('subscriptions', () => {
-    test('loading the same rows again changes nothing, not even the revision', async () => {
-      const tenant = await tenantOf('load');
-      const rows = [1, 2, 3].map((n) => subscriptionRow({ id: `id-${n}`, createdDate: n }));
-      expect(await store.loadSubscriptions(tenant, rows)).toEqual({
-        inserted: 3,
-        updated: 0,
-        unchanged: 0,
-      });
-      expect(await revisionOf('load')).toBe(1);
-      expect(await store.loadSubscriptions(tenant, rows)).toEqual({
-        inserted: 0,
-        updated: 0,
-        unchanged: 3,
-      });
-      expect(await revisionOf('load')).toBe(1);
-    });
-
     test('a row with a different record or email updates every column', async () => {
       const tenant = await tenantOf('update');
       await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
@@ -238,11 +221,11 @@ describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
     });
 
     test('many concurrent readers all get their rows', async () => {
-      const tenant = await tenantOf('load');
+      const tenant = await tenantOf('busy');
       const counts = await Promise.all(
         Array.from({ length: 100 }, () => store.readTenant(tenant, (reader) => countMatching(reader, all))),
       );
-      expect(new Set(counts)).toEqual(new Set([3]));
+      expect(new Set(counts)).toEqual(new Set([500]));
     });
   });
 

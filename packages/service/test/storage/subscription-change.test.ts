@@ -4,9 +4,7 @@ import { checkProperty } from '../../../../test/support/check-property.ts';
 import { enginesAndMore, type TestStore } from '../../../../test/support/engines.ts';
 import { removeRecords } from '../../../../test/support/remove-records.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import { type ChangeKey, readChanges } from '../../storage/read/changes.ts';
-import { countMatching } from '../../storage/read/records.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { readHistory } from '../../storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
@@ -38,23 +36,6 @@ describe.each(enginesAndMore)('changes of subscriptions on $engine', ({ openTest
   });
   afterAll(() => opened.close());
 
-  test('a load is one revision ordered by id; unchanged records keep their revision', async () => {
-    const tenant = await newTenant();
-    await store.loadSubscriptions(tenant, rowsOf([3, 1, 2]));
-    await store.loadSubscriptions(tenant, [rowOf(1, 0), rowOf(2, 1)]);
-    await store.loadSubscriptions(tenant, rowsOf([3, 1]));
-    expect(await outline(tenant)).toEqual([
-      [1, 'id1', true],
-      [1, 'id3', true],
-      [2, 'id2', true],
-    ]);
-    expect(await store.readTenant(tenant, readHistory)).toMatchObject({
-      revision: 2,
-      createdAt: 1_700_000_000,
-      sweptRevision: 0,
-    });
-  });
-
   test('a load into a tenant that does not exist is an error, and stores nothing', async () => {
     const missing = 'missing' as TenantId;
     await expect(store.loadSubscriptions(missing, rowsOf([1]))).rejects.toThrow();
@@ -69,13 +50,6 @@ describe.each(enginesAndMore)('changes of subscriptions on $engine', ({ openTest
     const sql = 'select device_id, status from subscription where tenant_id = $1 order by id';
     const stored = await store.readTenant(tenant, (reader) => reader.all(sql));
     expect(stored).toEqual(texts.map((text) => ({ device_id: text, status: null })));
-  });
-
-  test('a new email alone is a change', async () => {
-    const tenant = await newTenant();
-    await store.loadSubscriptions(tenant, rowsOf([1, 2]));
-    await store.loadSubscriptions(tenant, [{ ...rowOf(1, 0), email: 'ada@example.com' }]);
-    expect(await outline(tenant, { revision: 1, id: 'id2' })).toEqual([[2, 'id1', true]]);
   });
 
   test('a removed record becomes a tombstone, and a record again when it is loaded again', async () => {
@@ -98,45 +72,6 @@ describe.each(enginesAndMore)('changes of subscriptions on $engine', ({ openTest
       [4, 'id1', false],
       [4, 'id2', false],
     ]);
-  });
-
-  test('a replacement removes records in its own revision, and counts what is left', async () => {
-    const tenant = await newTenant();
-    await store.loadSubscriptions(tenant, rowsOf([1, 2, 3, 4]));
-    const loaded = await removeRecords(store, tenant, ['id2', 'id3', 'nobody'], [rowOf(4, 1), rowOf(5, 0)]);
-    expect(loaded).toEqual({ inserted: 1, updated: 1, unchanged: 1, removed: 2 });
-    expect(await outline(tenant)).toEqual([
-      [1, 'id1', true],
-      [2, 'id2', false],
-      [2, 'id3', false],
-      [2, 'id4', true],
-      [2, 'id5', true],
-    ]);
-    expect((await store.readTenant(tenant, (reader) => checkRecords(reader))).problems).toEqual([]);
-    expect(await store.readTenant(tenant, (reader) => countMatching(reader, { dateColumn: 'created_date' }))).toBe(3);
-  });
-
-  test('records and tombstones are merged, whatever the size of the pages', async () => {
-    const tenant = await newTenant();
-    const all = Array.from({ length: idsMax }, (_, n) => n);
-    await store.loadSubscriptions(tenant, rowsOf(all));
-    await store.deleteSubscriptions(tenant, ['id5', 'id8', 'id10']);
-    await store.loadSubscriptions(tenant, rowsOf([5, 7], 2));
-    await store.deleteSubscriptions(tenant, ['id1', 'id9']);
-    await store.loadSubscriptions(tenant, rowsOf([0, 3, 4], 2));
-    const whole = await outline(tenant);
-    expect(whole).toHaveLength(idsMax);
-    for (let limit = 1; limit <= idsMax + 1; limit += 1) {
-      const pages: unknown[] = [];
-      for (let from: ChangeKey | undefined = before; from !== undefined; ) {
-        const page = await changesOf(tenant, from, limit);
-        expect(page.length).toBeLessThanOrEqual(limit);
-        expect(pages.length).toBeLessThanOrEqual(idsMax); // otherwise the loop would not end
-        pages.push(...page.map(({ revision, id, record }) => [revision, id, record !== undefined]));
-        from = page.at(-1);
-      }
-      expect(pages).toEqual(whole);
-    }
   });
 
   test('a tenant reads no changes of another tenant with the same ids', async () => {
