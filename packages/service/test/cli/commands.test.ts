@@ -311,23 +311,6 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
   });
 
   describe('import', () => {
-    test('of the same file twice changes nothing the second time', async () => {
-      const file = fileOf('twice.ndjson', lines(good));
-      const tenant = await json(['tenant', 'create', 'twice']);
-      const summary = { tenant: 'twice', dry_run: false, read: 1, accepted: 1, rejected: 0, updated: 0, errors: [] };
-      expect(tenant).toMatchObject({ tenant: 'twice' });
-      expect(await json(['import', file, '--tenant', 'twice'])).toMatchObject({
-        ...summary,
-        inserted: 1,
-        unchanged: 0,
-      });
-      expect(await json(['import', file, '--tenant', 'twice'])).toMatchObject({
-        ...summary,
-        inserted: 0,
-        unchanged: 1,
-      });
-    });
-
     test('reports a rejected row with line, field, value and rule, loads the valid ones, and exits with 1', async () => {
       await json(['tenant', 'create', 'bad']);
       const file = fileOf('bad.ndjson', lines(good, JSON.stringify({ ...row, iccid: '12' })));

@@ -1,13 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { runHere } from '../../../../test/support/run-here.ts';
 import {
   type FilledStore,
   fetchOnce,
@@ -18,11 +14,8 @@ import {
   stopUnderLoad,
   type Workers,
 } from '../../../../test/support/workers.ts';
-import { syntheticRows } from '../../import/synthetic-rows.ts';
 
 const drawn = drawOne(engines, import.meta.url);
-
-const now = (): number => Math.floor(Date.now() / 1000);
 
 const ownRequest = { 'x-correlation-id': 'every-worker' };
 
@@ -71,38 +64,6 @@ describe.each(drawn)('serve --workers on $engine', ({ engine, openTestStore }) =
     const makers = new Set(lines.filter(({ route }) => route === '/oauth2/token').map(({ pid }) => pid));
     expect(makers.size).toBe(2);
     expect(workers.log().filter(({ msg }) => msg === 'serving')).toEqual([expect.objectContaining({ workers: 2 })]);
-  });
-
-  test('reading all pages during an import returns every existing record exactly once', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'subreport-workers-'));
-    const file = join(folder, 'rows.ndjson');
-    const rows = [...syntheticRows({ count: 3_000, seed: 1, until: now() })];
-    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-    const headers = await headersWithToken();
-    const importing = runHere(['import', file, '--tenant', 'acme', '--json'], opened.environment);
-    let ended = false;
-    void importing.then(() => {
-      ended = true;
-    });
-    const sizes: number[] = [];
-    do {
-      const seen: string[] = [];
-      for (let url: string | undefined = `${workers.reportUrl}?size=50`; url !== undefined; ) {
-        const response = await fetchOnce(url, headers);
-        expect(response.status).toBe(200);
-        seen.push(...(JSON.parse(response.body) as { id: string }[]).map(({ id }) => id));
-        url = response.headers['x-next-page'] as string | undefined;
-      }
-      expect(new Set(seen).size).toBe(seen.length);
-      expect(seen.filter((id) => id.startsWith('there'))).toEqual(Array.from({ length: 1_000 }, (_, n) => `there${n}`));
-      sizes.push(seen.length);
-    } while (!ended);
-    expect(await importing).toMatchObject({ code: 0, stderr: '' });
-    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
-    const last = await fetchOnce(workers.reportUrl, headers);
-    expect(last.headers['x-total-count']).toBe('4000');
-    expect(new Set(workers.log().map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2]));
-    rmSync(folder, { recursive: true });
   });
 
   test('kill -9 of a worker: the others keep serving, and it is replaced', async () => {

@@ -339,22 +339,6 @@ describe.each(servicesOnEngines)(
       },
     );
 
-    test.runIf(processes === 1)(
-      'a truncated compressed body is reported as truncated, and no other body is',
-      async () => {
-        await begin();
-        const cut = gzipSync(ndjson(rows)).subarray(0, -100);
-        for (const query of ['?replace=true', '?dry-run=true']) {
-          const response = await put(cut, query);
-          expect([response.status, await response.text()]).toEqual([
-            400,
-            expect.stringMatching(/must be complete: unexpected end of file"/),
-          ]);
-        }
-        expect((await stateOf()).ids).toEqual([]);
-      },
-    );
-
     test.runIf(processes === 1)('a load ends at the 10,001st rejected row and reads no row after it', async () => {
       await begin();
       const bomb = gzipSync(`${ndjson(rows.slice(0, 3))}${'{}\n'.repeat(200_000)}`);
