@@ -14,7 +14,7 @@ export interface Growth {
 
 /**
  * Bytes that a row is charged besides its record and email, for its columns and its entries of
- * indexes: somewhat less than the disk space that both engines need (docs/operators/deployment.md).
+ * indexes: somewhat less than the disk space that both engines need (docs/operators/capacity.md).
  */
 export const rowBytes = { record: 800, version: 300, commit: 150, erasure: 100, tombstone: 200 } as const;
 

@@ -175,7 +175,7 @@ create table import_rejection (
   primary key (tenant_id, import_id)
 ) strict, without rowid;
 
--- The history of imports (docs/import.md#history): a row for each that began. The id begins with the time, so that ids are in the
+-- The history of imports (docs/operators/import.md#history): a row for each that began. The id begins with the time, so that ids are in the
 -- order of the starts. The result is running, ok, failed or interrupted; the counts are null until the import has ended.
 create table import_history (
   id text not null primary key,
@@ -290,7 +290,7 @@ create table auth_key (
   primary key (purpose, sequence)
 ) strict;
 
--- Access tokens of operators (docs/operator.md). Only the SHA-256 of a token is stored: 256 random bits cannot be guessed.
+-- Access tokens of operators (docs/operators/operator.md). Only the SHA-256 of a token is stored: 256 random bits cannot be guessed.
 -- Scopes are separated by spaces.
 create table operator_token (
   id text not null primary key,
@@ -329,7 +329,7 @@ create table doctor_result (
   listed text not null
 ) strict, without rowid;
 
--- The audit log: who did what to which tenant or client (docs/audit.md). Without references: an entry outlives its tenant and its
+-- The audit log: who did what to which tenant or client (docs/operators/audit.md). Without references: an entry outlives its tenant and its
 -- client.
 create table audit_entry (
   id integer not null primary key autoincrement,
