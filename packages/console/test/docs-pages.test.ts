@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
@@ -61,16 +59,8 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await page.context().close();
   });
 
-  const picture = async (name: string): Promise<void> => {
-    const folder = process.env.PICTURES;
-    if (folder === undefined) return;
-    mkdirSync(folder, { recursive: true });
-    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
-  };
-
   test('/: the page leads to the console, and has no accessibility problem', async () => {
     await page.goto(service.url);
-    await picture('home');
     expect(await accessibilityFaults(page)).toEqual([]);
     // the policy allows its style
     await expect.poll(() => page.evaluate(() => getComputedStyle(document.body).margin)).toBe('0px');
@@ -106,7 +96,6 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     const first = (await sample.textContent()) ?? '';
     expect(first).toMatch(/Bearer ey[\w-]+\./);
     await operation.getByRole('button', { name: 'Copy curl: listSubscriptions' }).waitFor();
-    await picture('docs');
     // a token expires after five minutes: the next one takes its place
     await page.getByRole('button', { name: 'Authorized', exact: true }).click();
     await page.getByLabel('Client id').fill(client.client_id);
@@ -129,7 +118,6 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await page.locator('dialog button[type=submit]').click();
     await operation.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => operation.locator('.result').textContent()).toContain('"tenant": "from-docs"');
-    await picture('docs-operator');
   });
 
   test('/docs: the language of the samples is that of all operations, and remembered', async () => {

@@ -142,12 +142,6 @@ describe('25,000 changes', () => {
           .toEqual(['22,951 Active → Depleted', '2,000 moved to another product', '46 renewed', '3 removed']);
         await page.getByText('The list has the newest 100 of them').waitFor();
         expect(await accessibilityFaults(page)).toEqual([]);
-        if (process.env.PICTURES) {
-          for (const colorScheme of ['dark', 'light'] as const) {
-            await page.emulateMedia({ colorScheme });
-            await page.screenshot({ path: join(process.env.PICTURES, `changes-${width}-${colorScheme}.png`) });
-          }
-        }
         await sentence.getByRole('link', { name: '3 removed' }).click();
         await page.getByText('Only: Removed').waitFor();
         await page.getByText('The list has all 3 of them.').waitFor();

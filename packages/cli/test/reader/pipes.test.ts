@@ -1,8 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,8 +14,10 @@ import { runCommand, startCommand, untilWritten } from '../../../../test/support
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import { localDateTime } from '../../../../test/support/zoned.ts';
+import { type Fault, type FaultyProxy, startFaultyProxy } from '../../../client/test/faulty-proxy.ts';
 import type { SubscriptionFindings } from '../../../contract/findings.ts';
 import { directoryStatement, type TenantSql } from '../../../service/storage/store.ts';
+import { environmentOf, environmentThrough } from '../sync/changing-report.ts';
 
 const nowSeconds = Math.floor(Date.now() / 1000);
 const rows = Array.from({ length: 45 }, (_, n) =>
@@ -468,108 +467,61 @@ describe('export', () => {
   });
 
   describe('through a proxy that stops in the middle', () => {
-    let proxy: Server;
+    let proxy: FaultyProxy;
     let variables: Record<string, string>;
-    /** The number of records that the proxy announces for an export. */
-    let total: string | undefined;
-    /** What the proxy does after half of an export. */
-    let afterHalf: ((socket: { destroy(): void }) => void) | undefined;
+    /** What happens to an export. */
+    let fault: Fault;
     beforeAll(async () => {
-      proxy = createServer(
-        async ({ url = '', headers: { authorization = '', accept = '', prefer = '' } }, response) => {
-          const isExport = url.includes('all=true');
-          const answer = await fetch(service.url + url, { headers: { authorization, accept, prefer: String(prefer) } });
-          const body = Buffer.from(await answer.arrayBuffer());
-          for (const [name, value] of answer.headers)
-            if (/^(x-|pref|content-type)/.test(name)) response.setHeader(name, value);
-          if (isExport && total !== undefined) response.setHeader('x-total-count', total);
-          else if (isExport && afterHalf === undefined) response.removeHeader('x-total-count');
-          const isCut = isExport && afterHalf !== undefined;
-          response.write(isCut ? body.subarray(0, body.length / 2) : body);
-          if (isCut) await afterHalf?.(response);
-          else response.end();
-        },
-      );
-      proxy.listen(0, '127.0.0.1');
-      await once(proxy, 'listening');
-      variables = { XDG_CONFIG_HOME: join(folder, 'proxied') };
-      const file = join(folder, 'proxied.json');
-      const base_url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/connect-api`;
-      writeFileSync(file, JSON.stringify({ base_url, token_url: `${service.url}/oauth2/token`, ...client }));
-      expect((await runHere(['login', '--credentials', file], variables)).stderr).toBe('');
+      proxy = await startFaultyProxy(service.url, ({ path }) => (path.includes('all=true') ? fault : undefined));
+      variables = environmentThrough(proxy.url, service, client, folder);
     });
-    afterAll(() => {
-      proxy.closeAllConnections();
-      proxy.close();
+    afterAll(() => proxy.close());
+
+    const withTotal = (total?: string): Fault => ({
+      edit(body, headers) {
+        if (total === undefined) delete headers['x-total-count'];
+        else headers['x-total-count'] = total;
+        return body;
+      },
     });
 
     test('a report whose number a proxy has removed is complete, and no number is made up', async () => {
-      afterHalf = undefined;
-      const target = join(folder, 'uncounted.csv');
-      const { code, stderr } = await runHere(['export', target], variables);
-      expect([code, stderr]).toEqual([0, `The report is complete: ${target}\n`]);
-      const { stdout } = await runHere(['export', target, '--json'], variables);
-      expect(JSON.parse(stdout)).toEqual({ file: target, format: 'csv' });
-      expect(readFileSync(target, 'utf8')).toBe(await sent('/v1/subscription?all=true&format=csv'));
-    });
-
-    test('a report whose number a proxy has removed is a workbook too', async () => {
-      afterHalf = undefined;
-      const target = join(folder, 'uncounted.xlsx');
-      const { code, stderr } = await runHere(['export', target], variables);
-      expect([code, stderr]).toEqual([0, `The report is complete: ${target}\n`]);
-      expect(readFileSync(target).subarray(0, 2).toString()).toBe('PK');
+      fault = withTotal();
+      for (const name of ['all.csv', 'all.xlsx']) {
+        const { code, stderr } = await runHere(['export', inTarget(name)], variables);
+        expect([code, stderr]).toEqual([0, `The report is complete: ${inTarget(name)}\n`]);
+      }
+      const { stdout } = await runHere(['export', inTarget('all.csv'), '--json'], variables);
+      expect(JSON.parse(stdout)).toEqual({ file: inTarget('all.csv'), format: 'csv' });
+      expect(readFileSync(inTarget('all.csv'), 'utf8')).toBe(await sent('/v1/subscription?all=true&format=csv'));
+      expect(readWorkbook(readFileSync(inTarget('all.xlsx')))).toHaveLength(46);
     });
 
     test('a workbook has at most as many rows as a sheet', async () => {
-      afterHalf = undefined;
       const codes: (number | null)[] = [];
-      for (total of ['1048575', '1048576'])
+      for (const total of ['1048575', '1048576']) {
+        fault = withTotal(total);
         codes.push((await runHere(['export', inTarget('all.xlsx')], variables)).code);
-      total = undefined;
+      }
       expect([codes, readdirSync(target)]).toEqual([[0, 2], ['all.xlsx']]);
     });
 
-    test('a truncated export exits with 1 and leaves the old file', async () => {
-      afterHalf = async (response) => {
-        await eventually(() => expect(readdirSync(target)).toHaveLength(2));
-        response.destroy();
-      };
-      writeFileSync(inTarget('all.csv'), 'old');
-      const { code, stderr } = await runHere(['export', inTarget('all.csv')], variables);
-      expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
-      expect([readdirSync(target), readFileSync(inTarget('all.csv'), 'utf8')]).toEqual([['all.csv'], 'old']);
-    });
-
-    test('a truncated export to a compressed file exits with 1 and leaves no file', async () => {
-      afterHalf = async (response) => {
-        await eventually(() => expect(readdirSync(target)).toHaveLength(1));
-        response.destroy();
-      };
-      const { code, stderr } = await runHere(['export', inTarget('all.csv.gz')], variables);
-      expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
-      expect(readdirSync(target)).toEqual([]);
-    });
-
-    test('a truncated export to a workbook exits with 1 and leaves the old file', async () => {
-      afterHalf = async (response) => {
-        await eventually(() => expect(readdirSync(target)).toHaveLength(2));
-        response.destroy();
-      };
-      writeFileSync(inTarget('all.xlsx'), 'old');
-      const { code, stderr } = await runHere(['export', inTarget('all.xlsx')], variables);
-      expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
-      expect([readdirSync(target), readFileSync(inTarget('all.xlsx'), 'utf8')]).toEqual([['all.xlsx'], 'old']);
-    });
+    test.each(['all.csv', 'all.csv.gz', 'all.xlsx'])(
+      'a truncated export to %s exits with 1 and leaves the old file',
+      async (name) => {
+        fault = 'cut';
+        writeFileSync(inTarget(name), 'old');
+        const { code, stderr } = await runHere(['export', inTarget(name)], variables);
+        expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
+        expect([readdirSync(target), readFileSync(inTarget(name), 'utf8')]).toEqual([[name], 'old']);
+      },
+    );
 
     test('Ctrl-C leaves the old file and exits with 130', async () => {
-      let stalled = false;
-      afterHalf = () => {
-        stalled = true;
-      };
+      fault = 'stall';
       writeFileSync(inTarget('all.csv'), 'old');
       const command = startCommand(['export', inTarget('all.csv')], { environment: variables });
-      await eventually(() => expect([stalled, readdirSync(target).length]).toEqual([true, 2]));
+      await eventually(() => expect(readdirSync(target)).toHaveLength(2));
       command.child.kill('SIGINT');
       expect(await command.ended).toEqual({ code: 130, stdout: '', stderr: '' });
       expect([readdirSync(target), readFileSync(inTarget('all.csv'), 'utf8')]).toEqual([['all.csv'], 'old']);
@@ -593,17 +545,8 @@ describe('changes', () => {
   });
 
   test('--follow ends with 1 once the change token is no longer valid, and writes nothing', async () => {
-    const other = await service.createClient(await service.createTenant('other'), { clientId: 'other' });
-    const { url } = service;
-    const credentials = {
-      SUBREPORT_URL: url,
-      SUBREPORT_CLIENT_ID: 'other',
-      SUBREPORT_CLIENT_SECRET: other.client_secret,
-    };
-    const { stderr } = await runHere(['changes', '--since', 'now'], {
-      ...credentials,
-      XDG_CONFIG_HOME: join(folder, 'other'),
-    });
+    const other = await service.createClient(await service.createTenant('other'));
+    const { stderr } = await runHere(['changes', '--since', 'now'], environmentOf(service, other));
     const [, foreign = ''] = /--since (\S+)/.exec(stderr) ?? [];
     expect(foreign).not.toBe('');
     const followed = startCommand(['changes', '--follow', '--since', foreign], { environment });
@@ -651,13 +594,7 @@ describe('changes', () => {
 
   test('a report, its summary and a record are read as of a day or an instant, and the changes since one', async () => {
     const tenant = await service.createTenant('past');
-    const { client_id: id, client_secret: secret } = await service.createClient(tenant, { clientId: 'past' });
-    const own = {
-      SUBREPORT_URL: service.url,
-      SUBREPORT_CLIENT_ID: id,
-      SUBREPORT_CLIENT_SECRET: secret,
-      XDG_CONFIG_HOME: join(folder, 'past'),
-    };
+    const own = environmentOf(service, await service.createClient(tenant));
     await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', status: 'PENDING' })]);
     await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', status: 'ACTIVE' })]);
     // the first change was two days ago, the second one an hour ago
@@ -705,13 +642,7 @@ describe('changes', () => {
 
   test('the changes since a date before the history begin with it, and a note says so', async () => {
     const tenant = await service.createTenant('first-day');
-    const { client_id: id, client_secret: secret } = await service.createClient(tenant, { clientId: 'first-day' });
-    const own = {
-      SUBREPORT_URL: service.url,
-      SUBREPORT_CLIENT_ID: id,
-      SUBREPORT_CLIENT_SECRET: secret,
-      XDG_CONFIG_HOME: join(folder, 'first-day'),
-    };
+    const own = environmentOf(service, await service.createClient(tenant));
     await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', status: 'PENDING' })]);
     const changes = (...args: string[]) => runHere(['changes', '--before', '-o', 'ndjson', ...args], own);
     for (const since of ['yesterday', '7d', '2026-01-01']) {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Random } from '../../../../test/simulation/random.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import type { TestClient, TestService } from '../../../../test/support/service.ts';
@@ -96,6 +98,18 @@ export const environmentOf = ({ url }: TestService, { client_id, client_secret }
   SUBREPORT_CLIENT_ID: client_id,
   SUBREPORT_CLIENT_SECRET: client_secret,
 });
+
+/**
+ * The same with a profile in a folder, if what it requests of the API passes a proxy; tokens come
+ * from the service itself.
+ */
+export function environmentThrough(proxy: string, { url }: TestService, credentials: TestClient, folder: string) {
+  const config = mkdtempSync(join(folder, 'config-'));
+  mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
+  const profile = { base_url: `${proxy}/connect-api`, token_url: `${url}/oauth2/token`, ...credentials };
+  writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify(profile));
+  return { XDG_CONFIG_HOME: config };
+}
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

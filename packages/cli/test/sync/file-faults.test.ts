@@ -11,7 +11,7 @@ import { eventually } from '../../../../test/support/eventually.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { RcloneFiles } from '../../sync/files/rclone-files.ts';
-import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+import { type ChangingReport, createChangingReport, environmentOf, environmentThrough } from './changing-report.ts';
 import {
   type FileServer,
   hasReceivers,
@@ -331,8 +331,9 @@ describe.runIf(withReceivers && suites.includes('rclone'))('rclone', () => {
     for (const server of [localServer(join(folder, 'early')), await during(startS3(join(folder, 's3-early')))]) {
       const place = (server as FileServer).placeOf('files');
       proxy.lose(1_000, 100_000);
-      const { code } = await runHere(argsOf(place), { ...variablesOf(place), SUBREPORT_URL: proxy.url });
-      expect([code === 0, manifestsAt(place)]).toEqual([false, []]);
+      const through = environmentThrough(proxy.url, service, report.credentials, folder);
+      const { code, stderr } = await runHere(argsOf(place), { ...through, ...place.environment });
+      expect([code === 0, stderr.includes('no token'), manifestsAt(place)]).toEqual([false, false, []]);
       await expectComplete(place);
     }
   });

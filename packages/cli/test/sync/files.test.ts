@@ -15,7 +15,7 @@ import { type Fault, startFaultyProxy } from '../../../client/test/faulty-proxy.
 import { snapshotFormats } from '../../sync/files/file-format.ts';
 import { FolderFiles } from '../../sync/files/folder-files.ts';
 import { runSnapshot } from '../../sync/files/run-snapshot.ts';
-import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+import { type ChangingReport, createChangingReport, environmentOf, environmentThrough } from './changing-report.ts';
 
 let folder: string;
 let service: TestService;
@@ -362,11 +362,8 @@ describe('--keep', () => {
 /** Runs a sync whose requests of the API pass a proxy. */
 async function throughProxy(choose: Parameters<typeof startFaultyProxy>[1], args: readonly string[]) {
   const proxy = await startFaultyProxy(service.url, choose);
-  const config = mkdtempSync(join(folder, 'config-'));
-  mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
-  const urls = { base_url: `${proxy.url}/connect-api`, token_url: `${service.url}/oauth2/token` };
-  writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify({ ...urls, ...report.credentials }));
-  return runHere(['sync', ...args], { XDG_CONFIG_HOME: config }).finally(() => proxy.close());
+  const environment = environmentThrough(proxy.url, service, report.credentials, folder);
+  return runHere(['sync', ...args], environment).finally(() => proxy.close());
 }
 
 test('a run of an instant that is yet to come writes and removes nothing', async () => {
@@ -417,31 +414,27 @@ test('a report whose number of records a proxy has removed leaves no manifest', 
 });
 
 test('a sync of changes whose revision a proxy removes is an error', async () => {
-  let hidden = false;
   const hide: Fault = {
     edit(body, headers) {
       delete headers['x-revision'];
       return body;
     },
   };
-  const proxy = await startFaultyProxy(service.url, () => (hidden ? hide : undefined));
-  const config = mkdtempSync(join(folder, 'config-'));
-  mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
-  const urls = { base_url: `${proxy.url}/connect-api`, token_url: `${service.url}/oauth2/token` };
-  writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify({ ...urls, ...report.credentials }));
-  writeFileSync(join(config, 'secret'), `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`);
-  const webhook = ['--to', 'webhook:http://127.0.0.1:9/', '--state', join(config, 'w.db')];
+  writeFileSync(join(here(), 'secret'), `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`);
+  const webhook = ['--to', 'webhook:http://127.0.0.1:9/', '--state', join(here(), 'w.db')];
   const syncs = [
-    ['--to', 'stdout:ndjson', '--state', join(config, 's.db')],
-    ['--to', `sqlite:${join(config, 'copy.db')}`],
-    [...webhook, '--secret-file', join(config, 'secret')],
+    ['--to', 'stdout:ndjson', '--state', join(here(), 's.db')],
+    ['--to', `sqlite:${join(here(), 'copy.db')}`],
+    [...webhook, '--secret-file', join(here(), 'secret')],
   ];
-  for (const isHidden of [false, true])
+  let isHidden = false;
+  const proxy = await startFaultyProxy(service.url, () => (isHidden ? hide : undefined));
+  const environment = environmentThrough(proxy.url, service, report.credentials, folder);
+  for (isHidden of [false, true])
     for (const args of syncs) {
-      hidden = isHidden;
-      const { code, stderr } = await runHere(['sync', ...args], { XDG_CONFIG_HOME: config });
+      const { code, stderr } = await runHere(['sync', ...args], environment);
       const told = 'Cannot sync with this service: its report must have the header X-Revision with a number: ';
-      expect([args[1], code, stderr.startsWith(told)]).toEqual([args[1], hidden ? 1 : 0, hidden]);
+      expect([args[1], code, stderr.startsWith(told)]).toEqual([args[1], isHidden ? 1 : 0, isHidden]);
     }
   await proxy.close();
 });

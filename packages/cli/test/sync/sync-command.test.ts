@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,7 +13,13 @@ import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { openDestination } from '../../sync/destinations.ts';
 import { runSync } from '../../sync/table/run-sync.ts';
-import { type ChangingReport, createChangingReport, environmentOf, sha256 } from './changing-report.ts';
+import {
+  type ChangingReport,
+  createChangingReport,
+  environmentOf,
+  environmentThrough,
+  sha256,
+} from './changing-report.ts';
 import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts';
 import { digestOfCopy } from './read-copy.ts';
 
@@ -338,13 +344,7 @@ describe('a temporary failure', () => {
   });
   afterAll(() => proxy.close());
   /** The environment of a client that reaches the service by a URL. */
-  function through(url: string): Record<string, string> {
-    const config = mkdtempSync(join(folder, 'config-'));
-    mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
-    const profile = { base_url: `${url}/connect-api`, token_url: `${url}/oauth2/token`, ...report.credentials };
-    writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify(profile));
-    return { XDG_CONFIG_HOME: config };
-  }
+  const through = (url: string) => environmentThrough(url, service, report.credentials, folder);
 
   test('is printed, and the sync is retried until the copy equals the report', async () => {
     const copy = { to: `sqlite:${join(folder, `repeated-${count}.db`)}`, table: 'subscriptions' };
