@@ -130,7 +130,6 @@ const serviceHealth: ServiceHealth = {
   loads_in_progress: 1,
   problems: [{ id: 'rejected-rows', severity: 'warning', count: 3 }],
   last_check_at: '2026-05-01T03:30:04Z',
-  check: null,
 };
 
 const setting: Setting = {

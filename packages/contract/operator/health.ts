@@ -20,11 +20,6 @@ const problem = closed('What needs attention', {
   count: wholeNumber('How many checks, rows, tenants or requests it concerns', 3),
 });
 
-const progress = closed('How far a check of the store is', {
-  checked: wholeNumber('Tenants that were checked', 3),
-  tenants: wholeNumber('All tenants', 12),
-});
-
 /** The state of the service. */
 export const ServiceHealth = closed('The state of the service', {
   ready: Type.Boolean({ description: 'Whether it can serve reports' }),
@@ -42,10 +37,6 @@ export const ServiceHealth = closed('The state of the service', {
     description: 'What needs attention, the worst first',
   }),
   last_check_at: nullableTime('When the store was last checked; null if never'),
-  check: Type.Union([progress, Type.Null()], {
-    description: 'The check of the store that was started over HTTP; null if none runs',
-    examples: [null],
-  }),
 });
 export type ServiceHealth = Static<typeof ServiceHealth>;
 

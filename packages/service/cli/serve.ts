@@ -9,7 +9,7 @@ import { createOperatorGate } from '../auth/verify/authorize-operator.ts';
 import { createResourceServer } from '../auth/verify/resource-server.ts';
 import type { ServiceState } from '../http/operator/operator-handlers.ts';
 import { buildServer } from '../http/server.ts';
-import type { HealthSource } from '../metrics/health.ts';
+import type { ReadHealth } from '../metrics/health.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { watchGate, watchSessions } from '../operator/watch-gate.ts';
 import { RangeMemory } from '../storage/read/range-memory.ts';
@@ -17,7 +17,7 @@ import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { listSettings } from './config-command.ts';
 import { listenOnBoth } from './listen.ts';
-import { runReportedDoctor } from './serving/check-store.ts';
+import { runDoctorProcess } from './serving/check-store.ts';
 import { type Counters, createCounters } from './serving/counters.ts';
 import { createProtection, exportLimits } from './serving/create-protection.ts';
 import { openAuth, openExternalIssuer } from './serving/open-auth.ts';
@@ -49,7 +49,7 @@ interface ServeOptions {
   /** Writes the metrics of all processes, if there are others. */
   readonly renderMetrics?: () => Promise<string | undefined>;
   /** The state of all processes, if there are others. */
-  readonly health?: HealthSource;
+  readonly readHealth?: ReadHealth;
 }
 
 /**
@@ -60,7 +60,7 @@ export async function serve(
   config: Config,
   store: Store,
   logger: Logger,
-  { counters: { failures, requests }, reusePort, renderMetrics, health: sharedHealth }: ServeOptions = {
+  { counters: { failures, requests }, reusePort, renderMetrics, readHealth }: ServeOptions = {
     counters: createCounters(config),
     reusePort: false,
   },
@@ -104,7 +104,7 @@ export async function serve(
     keyRing,
     audit: audit.log,
     ...openOperatorAccess(auth, audit.tally, logger),
-    ...describeService(config, sharedHealth ?? opened?.health),
+    ...describeService(config, readHealth ?? opened?.readHealth),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
     limiter: protection.limiter,
     memory: protection.memory,
@@ -159,9 +159,9 @@ function openOperatorAccess({ store, failures, settings: limits }: AuthContext, 
   return { operatorGate: gate, operatorSessions: watchSessions(sessions, tally) };
 }
 
-const describeService = (config: Config, health: HealthSource | undefined): ServiceState => ({
-  checkStore: () => runReportedDoctor(config, health),
-  readHealth: async () => health?.read(),
+const describeService = (config: Config, readHealth: ReadHealth | undefined): ServiceState => ({
+  checkStore: async () => void (await runDoctorProcess(config)),
+  readHealth: async () => readHealth?.(),
   settings: listSettings(config),
 });
 

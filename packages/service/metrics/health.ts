@@ -3,28 +3,11 @@ import type { ServiceHealth } from '../../contract/operator/health.ts';
 import { findProblems } from './find-problems.ts';
 import { labelOf, type MetricValues, sumOf } from './metric-values.ts';
 
-/** Progress of a check of the store. */
-export type CheckProgress = ServiceHealth['check'];
+/** Reads the state of the service; throws if the metrics cannot be collected. */
+export type ReadHealth = () => Promise<ServiceHealth>;
 
-/** The state of the service, as one process knows it. */
-export interface HealthSource {
-  /** Throws if the metrics cannot be collected. */
-  readonly read: () => Promise<ServiceHealth>;
-  readonly noteCheck: (progress: CheckProgress) => void;
-}
-
-/** Reads the state of the service from its metrics; keeps only the progress of a check. */
-export function createHealthSource(readMetrics: () => Promise<MetricValues>): HealthSource {
-  let check: CheckProgress = null;
-  return {
-    read: async () => describeHealth(await readMetrics(), check, Date.now() / 1000),
-    noteCheck: (progress) => {
-      check = progress;
-    },
-  };
-}
-
-export function describeHealth(metrics: MetricValues, check: CheckProgress, nowSeconds: number): ServiceHealth {
+/** The state of the service, as its metrics show it. */
+export function describeHealth(metrics: MetricValues, nowSeconds = Date.now() / 1000): ServiceHealth {
   const count = (name: string): number => sumOf(metrics, name) ?? 0;
   const checkedAt = count('subreport_doctor_last_run_timestamp_seconds');
   return {
@@ -37,6 +20,5 @@ export function describeHealth(metrics: MetricValues, check: CheckProgress, nowS
     loads_in_progress: count('subreport_loads_in_progress'),
     problems: findProblems(metrics, nowSeconds),
     last_check_at: checkedAt === 0 ? null : formatInstant(checkedAt),
-    check,
   };
 }

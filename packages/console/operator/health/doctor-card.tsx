@@ -1,5 +1,4 @@
 import type { DoctorResult } from '../../../contract/operator/doctor.ts';
-import type { ServiceHealth } from '../../../contract/operator/health.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -20,14 +19,11 @@ const { doctor: texts } = strings.health;
 interface DoctorCardProps {
   /** When the store was last checked; `null` if never, absent if that is not known. */
   readonly lastCheckAt: string | null | undefined;
-  readonly progress: ServiceHealth['check'];
-  /** Called when a check that was started here begins and ends. */
-  readonly onChecking: (isChecking: boolean) => void;
   readonly onRun: () => void;
 }
 
 /** The last check of the store, and a button that runs one. */
-export function DoctorCard({ lastCheckAt, progress, onChecking, onRun }: DoctorCardProps) {
+export function DoctorCard({ lastCheckAt, onRun }: DoctorCardProps) {
   const { value, error, reload } = useResource(`doctor ${lastCheckAt}`, (signal) =>
     lastCheckAt === null ? Promise.resolve('never' as const) : readLast(signal),
   );
@@ -36,12 +32,7 @@ export function DoctorCard({ lastCheckAt, progress, onChecking, onRun }: DoctorC
     isBusy,
     error: failure,
   } = useAction(async () => {
-    onChecking(true);
-    try {
-      await call('runDoctor');
-    } finally {
-      onChecking(false);
-    }
+    await call('runDoctor');
     reload();
     onRun();
   });
@@ -49,18 +40,13 @@ export function DoctorCard({ lastCheckAt, progress, onChecking, onRun }: DoctorC
     <Card
       title={texts.title}
       actions={
-        <ActionButton
-          permission="runDoctor"
-          icon={Stethoscope}
-          busy={isBusy || progress !== null}
-          onClick={() => void run()}
-        >
-          {isBusy || progress !== null ? texts.running : 'Check now'}
+        <ActionButton permission="runDoctor" icon={Stethoscope} busy={isBusy} onClick={() => void run()}>
+          {isBusy ? texts.running : 'Check now'}
         </ActionButton>
       }
     >
       <div class="stack">
-        {(isBusy || progress !== null) && <CheckProgress progress={progress} />}
+        {isBusy && <p role="status">{texts.running}</p>}
         {failure !== undefined && <ErrorNote error={failure} />}
         {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
         {value === undefined && error === undefined && (
@@ -81,14 +67,6 @@ const readLast = (signal: AbortSignal): Promise<DoctorResult | 'never'> =>
     if (error instanceof RequestError && error.status === 404) return 'never';
     throw error;
   });
-
-/** How many tenants were checked. */
-const CheckProgress = ({ progress }: Pick<DoctorCardProps, 'progress'>) => (
-  <p role="status">
-    <progress max={progress?.tenants ?? 1} value={progress?.checked} aria-label={texts.running} />{' '}
-    {progress === null ? texts.running : texts.progress(progress.checked, progress.tenants)}
-  </p>
-);
 
 const Result = ({ result }: { result: DoctorResult }) => (
   <>

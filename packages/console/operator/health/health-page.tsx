@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { ServiceHealth } from '../../../contract/operator/health.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format-count.ts';
@@ -10,16 +9,15 @@ import { strings } from '../strings.ts';
 import { DoctorCard } from './doctor-card.tsx';
 import { HealthVerdict } from './health-verdict.tsx';
 
-/** Milliseconds between two reads; a check of the store is followed more closely. */
-const everyMs = { usual: 10_000, checking: 1_000 } as const;
+/** Milliseconds between two reads. */
+const everyMs = 10_000;
 
 /** Whether the service is well: its state, its figures and its last check. */
 export function HealthPage() {
-  const [isChecking, setChecking] = useState(false);
   const { value, error, reload } = useResource(
     'health',
     (signal, isBackground) => call('getServiceHealth', { signal, isBackground }),
-    { everyMs: isChecking ? everyMs.checking : everyMs.usual },
+    { everyMs },
   );
   return (
     <>
@@ -35,14 +33,7 @@ export function HealthPage() {
           <ServiceFigures health={value} />
         </div>
       )}
-      {(value !== undefined || error !== undefined) && (
-        <DoctorCard
-          lastCheckAt={lastCheckOf(value)}
-          progress={value?.check ?? null}
-          onChecking={setChecking}
-          onRun={reload}
-        />
-      )}
+      {(value !== undefined || error !== undefined) && <DoctorCard lastCheckAt={lastCheckOf(value)} onRun={reload} />}
     </>
   );
 }

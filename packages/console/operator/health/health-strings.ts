@@ -21,8 +21,6 @@ export const healthStrings = {
   doctor: {
     title: 'Check of the store',
     running: 'Checking',
-    progress: (checked: number, tenants: number) =>
-      `Checking: ${checked} of ${countOf(tenants, 'tenant', 'tenants')} done`,
     verdict: (problems: number) => (problems === 0 ? 'No problem found' : countOf(problems, 'problem', 'problems')),
     by: (host: string, version: string, checked: number) =>
       `${countOf(checked, 'check', 'checks')} on ${host}, version ${version}`,

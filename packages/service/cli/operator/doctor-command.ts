@@ -20,7 +20,6 @@ const clearLine = '\r\x1b[K';
 interface DoctorOptions extends ServerChoice {
   readonly repair?: boolean;
   readonly full?: boolean;
-  readonly progress?: boolean;
   readonly json?: boolean;
 }
 
@@ -32,18 +31,17 @@ export function addDoctorCommand(program: Command, output: Output): void {
     )
     .option('--repair', 'repair and recount the records of each tenant that has a problem')
     .option('--full', 'also compare each entry of each index with its row (SQLite), which takes most of the time')
-    .option('--progress', 'print {"checked","tenants"} to standard error before each tenant')
     .option('--json', 'print {"ok","checks"}')
     .addHelpText(
       'after',
       '\nExamples:\n  subreport doctor\n  subreport doctor --repair --json\n\nExit codes: 0 all checks passed, or all problems were repaired; 1 otherwise.',
     )
-    .action(async ({ repair = false, full = false, progress = false, json = false, ...choice }: DoctorOptions) => {
+    .action(async ({ repair = false, full = false, json = false, ...choice }: DoctorOptions) => {
       const isLocal = serverOf(choice) === undefined;
       for (const [option, isUsed] of Object.entries({ repair, full }))
         if (isUsed && !isLocal)
           throw new UsageError(`Cannot use --${option}: it must not be combined with --server, as it needs the store`);
-      const checks = isLocal ? await checkHere({ repair, full, progress }, output) : await checkThere(choice);
+      const checks = isLocal ? await checkHere({ repair, full }, output) : await checkThere(choice);
       const ok = checks.every((check) => check.ok);
       writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
       if (!ok) process.exitCode = 1;
@@ -56,7 +54,7 @@ const checkThere = async (choice: ServerChoice): Promise<readonly ReportedCheck[
 
 /** Checks the store of the settings, and stores the result in it. */
 async function checkHere(
-  { repair, full, progress }: { readonly repair: boolean; readonly full: boolean; readonly progress: boolean },
+  { repair, full }: { readonly repair: boolean; readonly full: boolean },
   output: Output,
 ): Promise<readonly ReportedCheck[]> {
   const config = readConfig();
@@ -71,14 +69,13 @@ async function checkHere(
   try {
     const startedAt = nowSeconds();
     if (repair) await recordStoreStart(config, output, 'store.repair');
-    const isShown = !progress && output.stderr.isTTY === true;
+    const isShown = output.stderr.isTTY === true;
     if (isShown) output.stderr.write('Checking the database');
     const checks = await examineStore(store, {
       now: nowSeconds,
       repairAt: repair ? startedAt : undefined,
       full,
       onProgress(done) {
-        if (progress) output.stderr.write(`${JSON.stringify(done)}\n`);
         if (isShown) output.stderr.write(`${clearLine}Checking tenant ${done.checked + 1} of ${done.tenants}`);
       },
     });

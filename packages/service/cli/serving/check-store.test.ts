@@ -57,9 +57,9 @@ test('a service that stops does not wait for a check', async () => {
   await store.migrate();
   await store.close();
   const script = `
-    const { runReportedDoctor } = await import(${JSON.stringify(import.meta.resolve('./check-store.ts'))});
+    const { runDoctorProcess } = await import(${JSON.stringify(import.meta.resolve('./check-store.ts'))});
     const { readConfig } = await import(${JSON.stringify(import.meta.resolve('../config.ts'))});
-    runReportedDoctor(readConfig({ DATA_DIR: ${JSON.stringify(folder)} })).then(() => console.log('waited'));
+    runDoctorProcess(readConfig({ DATA_DIR: ${JSON.stringify(folder)} })).then(() => console.log('waited'));
     console.log('started');`;
   const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
   expect(ended).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' });

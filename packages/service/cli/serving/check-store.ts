@@ -2,11 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import type { CheckProgress, HealthSource } from '../../metrics/health.ts';
 import { StorageError } from '../../storage/error.ts';
 import type { Config } from '../config.ts';
 import { checkLine, type ReportedCheck } from '../store/examine-store.ts';
@@ -54,34 +52,21 @@ async function checkStore(config: Config, logger: Logger): Promise<void> {
   else logger.error({ problems }, 'the store has problems: run subreport doctor');
 }
 
-/** Checks the store for a request, and tells `health` how far it is. */
-export async function runReportedDoctor(config: Config, health: HealthSource | undefined): Promise<void> {
-  try {
-    await runDoctorProcess(config, (progress) => health?.noteCheck(progress));
-  } finally {
-    health?.noteCheck(null);
-  }
-}
-
 /**
  * Runs `subreport doctor`, which stores its result, in a child process. A service that stops does
  * not wait for it: the child ends with its parent.
  */
-async function runDoctorProcess(
-  config: Config,
-  onProgress: HealthSource['noteCheck'] = () => undefined,
-): Promise<readonly ReportedCheck[]> {
-  const child = spawn(process.execPath, [...checkFlags, main, 'doctor', '--json', '--progress'], {
+export async function runDoctorProcess(config: Config): Promise<readonly ReportedCheck[]> {
+  const child = spawn(process.execPath, [...checkFlags, main, 'doctor', '--json'], {
     env: doctorEnvironment(config),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   const end = () => child.kill();
   const timer = setTimeout(end, doctorMsMax);
   process.once('exit', end);
   try {
     if (child.pid !== undefined) setPriority(child.pid, lowestPriority);
-    for (const handle of [timer, child, child.stdout as Socket, child.stderr as Socket]) handle.unref();
-    createInterface(child.stderr).on('line', (line) => onProgress(readProgress(line)));
+    for (const handle of [timer, child, child.stdout as Socket]) handle.unref();
     const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
     return readChecks(output);
   } finally {
@@ -95,14 +80,6 @@ const doctorEnvironment = ({ DATA_DIR, DATABASE_URL }: Config): Record<string, s
   DATA_DIR,
   ...(DATABASE_URL !== undefined && { DATABASE_URL }),
 });
-
-const progressLine = /^\{"checked":(\d+),"tenants":(\d+)\}$/;
-
-/** The progress in a line of `doctor --progress`; `null` for any other line. */
-function readProgress(line: string): CheckProgress {
-  const [, checked, tenants] = (progressLine.exec(line) ?? []).map(Number);
-  return checked === undefined || tenants === undefined ? null : { checked, tenants };
-}
 
 function readChecks(output: string): readonly ReportedCheck[] {
   try {

@@ -7,7 +7,7 @@ import { packageVersion } from '../../../terminal/package-version.ts';
 import { listRotations } from '../../auth/keys/rotate-keys.ts';
 import { operationNames } from '../../http/listener/operation-routes.ts';
 import { firstImportIdAt } from '../../import/with-history.ts';
-import { createHealthSource, type HealthSource } from '../../metrics/health.ts';
+import { describeHealth, type ReadHealth } from '../../metrics/health.ts';
 import type { MeasureResponse } from '../../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';
 import { memoryUse } from '../../storage/bounded-map.ts';
@@ -31,7 +31,7 @@ export interface OpenedMetrics {
   readonly metrics: ServiceMetrics;
   readonly observePublic: MeasureResponse;
   readonly observeManagement: MeasureResponse;
-  readonly health: HealthSource;
+  readonly readHealth: ReadHealth;
   readonly close: () => void;
 }
 
@@ -76,7 +76,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
   });
   return {
     metrics,
-    health: createHealthSource(metrics.values),
+    readHealth: async () => describeHealth(await metrics.values()),
     close: metrics.close,
     observePublic: metrics.measureListener('public', operationNames({ ...operations, ...consoleOperations })),
     observeManagement: metrics.measureListener(

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../auth/failure-budget.ts';
-import type { CheckProgress, HealthSource } from '../../metrics/health.ts';
+import type { ReadHealth } from '../../metrics/health.ts';
 import type { MetricValues } from '../../metrics/metric-values.ts';
 import type { Counters, OwnCounters } from './counters.ts';
 import { LeasedCounter } from './leased-counter.ts';
@@ -26,7 +26,7 @@ type Operation = keyof typeof operations;
 interface Primary extends Pick<OwnCounters, 'failures' | 'windows'> {
   /** Writes the metrics of all workers. */
   readonly renderMetrics: () => Promise<string>;
-  readonly health: HealthSource;
+  readonly readHealth: ReadHealth;
 }
 
 /** The operations that a worker may call. */
@@ -36,8 +36,7 @@ const operations = {
   secondsToWait: ({ failures }: Primary, attempt: Attempt) => failures.secondsToWait(attempt),
   countFailure: ({ failures }: Primary, attempt: Attempt) => failures.count(attempt),
   renderMetrics: ({ renderMetrics }: Primary, _all: undefined) => renderMetrics(),
-  readHealth: ({ health }: Primary, _all: undefined) => health.read(),
-  noteCheck: ({ health }: Primary, progress: CheckProgress) => health.noteCheck(progress),
+  readHealth: ({ readHealth }: Primary, _all: undefined) => readHealth(),
 } as const;
 
 export async function runForWorker(
@@ -52,7 +51,7 @@ export interface PrimaryChannel {
   on(event: 'message', listener: (message: PrimaryMessage) => void): unknown;
 }
 
-type PrimaryCalls = Pick<Primary, 'renderMetrics' | 'health'> & { readonly counters: Counters };
+type PrimaryCalls = Pick<Primary, 'renderMetrics' | 'readHealth'> & { readonly counters: Counters };
 
 /** Calls the first process, so that limits and metrics are those of all workers together. */
 export function callPrimary(channel: PrimaryChannel): PrimaryCalls {
@@ -81,9 +80,6 @@ export function callPrimary(channel: PrimaryChannel): PrimaryCalls {
       },
     },
     renderMetrics: () => call('renderMetrics', undefined),
-    health: {
-      read: () => call('readHealth', undefined),
-      noteCheck: (progress) => void call('noteCheck', progress),
-    },
+    readHealth: () => call('readHealth', undefined),
   };
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { CommandError } from '../../../terminal/error.ts';
-import { createHealthSource } from '../../metrics/health.ts';
+import { describeHealth } from '../../metrics/health.ts';
 import type { ReadableMetrics } from '../../metrics/service-metrics.ts';
 import type { Config } from '../config.ts';
 import { describeFailure, listenFailure } from '../log/describe-failure.ts';
@@ -39,7 +39,6 @@ export class Workers {
   readonly #serving = new Set<Worker>();
   #replaced = 0;
   #collect: (() => Promise<ReadableMetrics>) | undefined;
-  readonly #health = createHealthSource(async () => (await this.#collectMetrics()).values());
   readonly #stopping = new AbortController();
   readonly #silenceMs: number;
 
@@ -119,7 +118,7 @@ export class Workers {
             {
               ...this.#counters,
               renderMetrics: async () => (await this.#collectMetrics()).render(),
-              health: this.#health,
+              readHealth: async () => describeHealth(await (await this.#collectMetrics()).values()),
             },
             message,
           ).then((result) => send(worker, result));
