@@ -68,17 +68,14 @@ const clientKind: HolderKind<ClientRow, ClientRow> = {
   endsTwice: true,
 };
 
-/** The operator of the token that began a session. */
-export type SessionOperator = Omit<OperatorAccess, 'token'>;
-
 /** The sessions of the operator's console: each belongs to a token, and ends with it. */
-export type OperatorSessions = Sessions<SessionOperator>;
+export type OperatorSessions = Sessions<OperatorAccess>;
 
 /** Creates the sessions of the operator's console. */
 export const createOperatorSessions = (context: Required<SessionContext>): OperatorSessions =>
   createSessions(context, operatorKind);
 
-const operatorKind: HolderKind<SessionOperator, OperatorToken> = {
+const operatorKind: HolderKind<OperatorAccess, OperatorToken> = {
   table: operatorSessions,
   start: ({ id }, now) => ({ holderId: id, startedAt: now(), family: null }),
   isOver: ({ revokedAt, expiresAt }, _startedAt, nowSeconds) =>

@@ -15,11 +15,6 @@ export interface OperatorAccess {
   readonly expiresAt: number | null;
   /** When the token was last used before this request, in UTC epoch seconds; `null` if never. */
   readonly lastUsedAt: number | null;
-  /**
-   * The token itself, or the id of the session: the key of stored responses is derived from it.
-   * Never log it.
-   */
-  readonly token: string;
 }
 
 /** Checks the tokens of operators. */
@@ -54,7 +49,7 @@ export function createOperatorGate({ store, failures, now, onUnrecorded }: Opera
     // a full disk must not end reads
     await recordOperatorTokenUse(store, found, now()).catch(onUnrecorded);
     const { id, name, scopes, expiresAt, lastUsedAt } = found;
-    return { id, name, scopes, expiresAt, lastUsedAt, token };
+    return { id, name, scopes, expiresAt, lastUsedAt };
   };
   return {
     async authorize(header, scope, address) {

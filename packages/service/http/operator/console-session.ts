@@ -5,8 +5,7 @@ import {
   type SessionTimes,
 } from '../../../contract/oauth/console-session.ts';
 import type { OperatorScope } from '../../../contract/oauth/grant.ts';
-import type { Session } from '../../auth/sessions/session.ts';
-import type { OperatorSessions, SessionOperator } from '../../auth/sessions/session-holder.ts';
+import type { OperatorSessions } from '../../auth/sessions/session-holder.ts';
 import { type OperatorAccess, type OperatorGate, requireOperatorScope } from '../../auth/verify/authorize-operator.ts';
 import { readJsonBody } from '../listener/read-body.ts';
 import { addSessionRoutes } from '../listener/session-routes.ts';
@@ -32,7 +31,7 @@ export function addOperatorSessionRoutes(
   { operatorGate, operatorSessions, managementUrl, publicUrl }: SessionServing,
   isHttps: boolean,
 ): AuthorizeBySession {
-  const sessions = addSessionRoutes<SessionOperator, Omit<OperatorSession, keyof SessionTimes>>(app, {
+  const sessions = addSessionRoutes<OperatorAccess, Omit<OperatorSession, keyof SessionTimes>>(app, {
     cookieName: 'subreport-operator',
     isHttps,
     ownOrigin: ({ protocol, headers }) =>
@@ -45,16 +44,13 @@ export function addOperatorSessionRoutes(
       return operatorGate.authenticate(token, request.ip);
     },
     identify: (request, session) => {
-      request.operator = accessOf(session);
+      request.operator = session.holder;
     },
     describe: ({ id, name, scopes }) => ({ operator: { id, name, scopes }, public_url: publicUrl }),
   });
   return async (request, scope) => {
-    const operator = accessOf(await sessions.use(request, null));
+    const { holder: operator } = await sessions.use(request, null);
     if (scope !== undefined) requireOperatorScope(operator, scope);
     return operator;
   };
 }
-
-/** Requests of a session have its id in place of the token. */
-const accessOf = ({ id, holder }: Session<SessionOperator>): OperatorAccess => ({ ...holder, token: id });
