@@ -19,11 +19,11 @@ export type TenantChange = { readonly tenant: TenantId } & (
       readonly expectsNew: boolean;
       readonly importId: string | undefined;
     }
-  | { readonly kind: 'delete'; readonly ids: readonly string[]; readonly owner: RecordOwner | undefined }
-  | { readonly kind: 'erase'; readonly limit: number }
+  | { readonly kind: 'erase records'; readonly ids: readonly string[]; readonly owner: RecordOwner | undefined }
+  | { readonly kind: 'delete tenant'; readonly limit: number }
   | { readonly kind: 'sweep'; readonly revision: number; readonly limit: number }
   | { readonly kind: 'sweep history'; readonly sweep: HistorySweep; readonly limit: number }
-  | { readonly kind: 'recount'; readonly nowSeconds: number }
+  | { readonly kind: 'repair'; readonly nowSeconds: number }
 );
 
 /** The steps of a change; its engine runs them in a transaction. */
@@ -31,20 +31,20 @@ export function changeTenant(change: TenantChange, options: ChangeOptions): Chan
   switch (change.kind) {
     case 'load':
       return commitChange(loadRows(change, options), { ...options, importId: change.importId });
-    case 'delete':
+    case 'erase records':
       return commitChange(eraseRecords(change, options), options);
-    case 'erase':
-      return eraseRows(change.limit);
+    case 'delete tenant':
+      return deleteSomeRows(change.limit);
     case 'sweep':
       return commitChange(sweepTombstones(change.revision, change.limit), options);
     case 'sweep history':
       return sweepLocked(change.sweep, change.limit);
-    case 'recount':
+    case 'repair':
       return commitChange(repairRows(change.nowSeconds), options);
   }
 }
 
-function* eraseRows(limit: number): ChangeWork<number> {
+function* deleteSomeRows(limit: number): ChangeWork<number> {
   for (const sql of eraseStatements) {
     const [erased = []] = yield [ask(sql, limit)];
     if (erased.length > 0) return erased.length;

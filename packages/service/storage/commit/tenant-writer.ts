@@ -17,11 +17,11 @@ export abstract class TenantWriter implements Omit<TenantWrites, 'openReplacemen
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {
-    return this.change({ kind: 'delete', tenant, ids, owner });
+    return this.change({ kind: 'erase records', tenant, ids, owner });
   }
 
   eraseRows(tenant: TenantId, limit: number): Promise<number> {
-    return this.change({ kind: 'erase', tenant, limit });
+    return this.change({ kind: 'delete tenant', tenant, limit });
   }
 
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
@@ -33,6 +33,6 @@ export abstract class TenantWriter implements Omit<TenantWrites, 'openReplacemen
   }
 
   recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
-    return this.change({ kind: 'recount', tenant, nowSeconds });
+    return this.change({ kind: 'repair', tenant, nowSeconds });
   }
 }

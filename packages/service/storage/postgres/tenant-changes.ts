@@ -28,7 +28,7 @@ export function runChange(parts: ChangeParts, change: TenantChange): Promise<unk
   const { tenant, kind } = change;
   const work: TenantWork<unknown> = (run, isDistributed) =>
     runOnPostgres({ run, tenant, isDistributed }, changeTenant(change, parts));
-  if (kind !== 'recount') return inPool(parts, tenant, work);
+  if (kind !== 'repair') return inPool(parts, tenant, work);
   return useUnbounded(parts.url, (client) => inTenant(parts, client, tenant, noTimeLimit, work));
 }
 

@@ -18,7 +18,7 @@ const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 serveRequests<WriteRequest>((request) => {
   if (request.kind === 'checkpoint') return connection.run('pragma wal_checkpoint(passive)');
-  const isErasure = request.kind === 'delete' || request.kind === 'erase';
+  const isErasure = request.kind === 'erase records' || request.kind === 'delete tenant';
   // overwrite deleted content with zeros
   connection.run(`pragma secure_delete = ${isErasure ? 'on' : 'fast'}`);
   const deadline = performance.now() + request.waitMs;
