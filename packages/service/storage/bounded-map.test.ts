@@ -7,13 +7,6 @@ describe('a bounded map', () => {
     bounds: { entriesMax?: number; bytesMax?: number; entryBytesMax?: number; nowMs?: () => number } = {},
   ) => new BoundedMap<string>({ entriesMax: 1_000, bytesMax: 1_000_000, bytesOf: ({ length }) => length, ...bounds });
 
-  test('gives back what was set', () => {
-    const map = mapOf();
-    map.set('a', 'one');
-    expect([map.get('a'), map.get('b'), map.size]).toEqual(['one', undefined, 1]);
-    expect([map.delete('a'), map.delete('a'), map.get('a')]).toEqual([true, false, undefined]);
-  });
-
   test('counts the bytes of keys and values, and none of what is no longer kept', () => {
     const map = mapOf();
     map.set('kéy', 'value');
@@ -24,57 +17,10 @@ describe('a bounded map', () => {
     expect([map.bytes, map.size]).toEqual([0, 0]);
   });
 
-  test('evicts the least recently used entry when there are too many', () => {
-    const map = mapOf({ entriesMax: 2 });
-    for (const key of ['a', 'b']) map.set(key, '');
-    map.get('a');
-    map.set('c', '');
-    expect(['a', 'b', 'c'].map((key) => map.get(key) !== undefined)).toEqual([true, false, true]);
-  });
-
-  test('evicts as many entries as a large one needs room for', () => {
-    const map = mapOf({ bytesMax: 4 * (entryBytes + 11) });
-    for (const key of ['a', 'b', 'c', 'd']) map.set(key, 'x'.repeat(10));
-    map.set('e', 'x'.repeat(20));
-    expect(['a', 'b', 'c', 'd', 'e'].map((key) => map.get(key) !== undefined)).toEqual([
-      false,
-      false,
-      true,
-      true,
-      true,
-    ]);
-  });
-
-  test('keeps nothing that is too large, nor what had its key before', () => {
-    const map = mapOf({ entryBytesMax: entryBytes + 11 });
-    map.set('a', 'x'.repeat(10));
-    map.set('a', 'x'.repeat(11));
-    expect([map.get('a'), map.bytes]).toEqual([undefined, 0]);
-  });
-
   test('of 0 bytes keeps nothing', () => {
     const map = mapOf({ bytesMax: 0 });
     map.set('', '');
     expect(map.size).toBe(0);
-  });
-
-  test('gives an entry until its end and not at it', () => {
-    let now = 0;
-    const map = mapOf({ nowMs: () => now });
-    map.set('a', 'one', 1_500);
-    now = 1_499;
-    expect(map.get('a')).toBe('one');
-    now = 1_500;
-    expect([map.get('a'), map.bytes]).toEqual([undefined, 0]);
-  });
-
-  test('removes what expired in a long silence, as soon as another entry with an expiry is stored', () => {
-    let now = 0;
-    const map = mapOf({ nowMs: () => now });
-    for (let n = 1; n <= 100; n += 1) map.set(`${n}`, '', n * 1_000);
-    now = 1e12;
-    map.set('new', '', 1_000);
-    expect(map.size).toBe(1);
   });
 
   test('keeps what a plain list of entries keeps, through any history', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SqliteConnection } from './connection.ts';
 
 let connection: SqliteConnection;
@@ -37,15 +37,4 @@ test('lines that are not read to their end leave the connection as it was', () =
     connection.run('rollback');
     connection.run("insert into item values ('b', 1, 'b', 1); delete from item where tenant = 'b'");
   }
-});
-
-test('SQLite returns a row for each batch, or each row if it must sort them', () => {
-  const returned = Object.values(statements).map((sql) => {
-    const define = vi.spyOn(connection, 'define');
-    expect([...connection.lineBatches(sql, ['a', 3], 7)]).toHaveLength(9);
-    const isCollected = define.mock.calls.length === 1;
-    define.mockRestore();
-    return isCollected ? 'batches' : 'rows';
-  });
-  expect(returned).toEqual(['batches', 'rows']);
 });
