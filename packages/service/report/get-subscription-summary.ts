@@ -124,5 +124,5 @@ const inOrder = (counts: DimensionCounts): ValueCount[] =>
     });
 
 /** Returns the finest unit that `by` names. */
-export const bucketUnit = (by: readonly SummaryGroup[]): BucketUnit | undefined =>
+const bucketUnit = (by: readonly SummaryGroup[]): BucketUnit | undefined =>
   (['day', 'month'] as const).find((unit) => by.includes(unit));
