@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { hasChromium } from '../../../test/support/chromium.ts';
 import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
 
@@ -14,13 +14,6 @@ describe.skipIf(!hasChromium)("an import with rejected rows in the operator's co
     await consoles.signInOperator(page);
   });
   afterAll(() => consoles.close());
-
-  test('its result stays within its figure on the page of the tenant', async () => {
-    await page.goto(`${consoles.operatorUrl}/console/tenants/acme`);
-    const figure = page.locator('.figure', { hasText: 'Last import' });
-    await figure.getByText('1 loaded, 1 rejected').waitFor();
-    expect(await figure.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
-  });
 
   test('the tooltip of its time is hidden when its page is opened', async () => {
     await page.goto(`${consoles.operatorUrl}/console/imports`);

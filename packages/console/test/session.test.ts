@@ -65,17 +65,6 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
     await expect.poll(() => page.getByLabel('Client id').inputValue()).toBe(client.client_id);
   });
 
-  test('Reload and Back stay signed in', async () => {
-    await signIn('/console/subscriptions');
-    await open('Changes');
-    await heading('Changes').waitFor();
-    await page.reload();
-    await heading('Changes').waitFor();
-    await page.goBack();
-    await heading('Subscriptions').waitFor();
-    expect(new URL(page.url()).pathname).toBe('/console/subscriptions');
-  });
-
   test('a page change moves focus to the title and names the page in the tab', async () => {
     await signIn();
     await open('Exports');

@@ -344,20 +344,13 @@ describe('an assistant', () => {
       "Cannot use 'size': it must be an integer from 1 to 50, such as 20: current value is 51",
     ],
     ['list_subscriptions', { stauts: 'ACTIVE' }, "did you mean 'status'?"],
-    [
-      'list_subscriptions',
-      { size: 2.5 },
-      "Cannot use 'size': it must be an integer from 1 to 50, such as 20: current value is 2.5",
-    ],
     ['list_subscriptions', { toString: 'a' }, "Cannot use 'toString': it must be one of id, iccid"],
-    ['list_subscriptions', { constructor: 'a' }, "Cannot use 'constructor': it must be one of id, iccid"],
     [
       'count_subscriptions',
       { status: { is: 'x'.repeat(9_000) } },
       `it must be a string: current value is {"is":"${'x'.repeat(57)}…`,
     ],
     ['list_subscriptions', { size: 'many' }, "Cannot use 'size': it must be an integer from 1 to 50"],
-    ['count_subscriptions', { status: { is: 'ACTIVE' } }, "Cannot use 'status': it must be a string: current value is"],
     [
       'count_subscriptions',
       { status: ['ACTIVE', ['A']] },
@@ -367,7 +360,6 @@ describe('an assistant', () => {
     ['count_subscriptions', { iccid: 8.9445e18 }, 'a number loses digits'],
     ['count_subscriptions', { plan_id: 'a', 'plan-id': 'b' }, "it must be given once, as 'plan-id'"],
     ['list_findings', { status: 'ACTIVE' }, "Cannot use 'status': this tool has no arguments"],
-    ['get_subscription', { id: null }, "Cannot use 'id': it must be given"],
     ['count_subscriptions', { before: 'yesterday', iccid: '1' }, "Cannot use 'before': it must be an ISO"],
     ['count_subscriptions', { before: 'yesterday', iccid: '1' }, "Cannot use 'iccid': it must be 15 to 22"],
     ['get_subscription', {}, "Cannot use 'id': it must be given"],
