@@ -123,9 +123,19 @@ export class RcloneFiles implements FileStore {
   async removeWithFolder(name: string): Promise<boolean> {
     const [folder = '', file = ''] = name.split('/');
     // it also fails if another run has removed the file
-    const isGone = (await this.#succeeds('deletefile', name)) || !(await this.list(folder)).has(file);
+    const isGone = (await this.#succeeds('deletefile', name)) || (await this.#lacks(folder, file));
     if (isGone) await this.#succeeds('rmdir', folder); // fails where it cannot be listed
     return isGone;
+  }
+
+  /** Whether the folder lacks the file; false where it cannot be listed. */
+  async #lacks(folder: string, file: string): Promise<boolean> {
+    try {
+      return !(await this.list(folder)).has(file);
+    } catch (error) {
+      if (error instanceof SyncError) return false;
+      throw error;
+    }
   }
 
   /** Runs a command that is also needed after an interruption. */
