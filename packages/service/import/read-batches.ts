@@ -12,8 +12,8 @@ const secondRows = 3_000;
  */
 const batchRowsMax = 10_000;
 /**
- * A batch ends after records of so many characters together, so that long ones take no more memory
- * than others: 10,000 typical records have 4 million.
+ * A batch ends once its records have more characters than this, so that long records take no more
+ * memory than others: 10,000 typical records have 4 million.
  */
 const batchCharactersMax = 7_340_032;
 

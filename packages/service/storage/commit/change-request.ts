@@ -24,7 +24,7 @@ export type Joins = 'all rows' | 'by key' | 'counts';
  * - `compare`: fills the tables `changed` and `removed` of a replacement as of the tenant's
  *   revision; returns the number of rows of each, and their bytes.
  * - `staged`: the rows of a statement about these tables alone.
- * - `join`: PostgreSQL alone must be told.
+ * - `join`: only PostgreSQL acts on it.
  * - `announce`: tells other processes of the change once it is committed.
  */
 export type ChangeRequest =
