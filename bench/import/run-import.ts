@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { importRecords } from '../../packages/service/import/import-records.ts';
+import { loadAtOnce } from '../../packages/service/import/load-at-once.ts';
 import { noRowsYet, readValidRows } from '../../packages/service/import/read-valid-rows.ts';
-import { replaceRecords } from '../../packages/service/import/replace-records.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { Store } from '../../packages/service/storage/store.ts';
 import { findTenant } from '../../packages/service/storage/tables/tenant.ts';
@@ -51,6 +51,6 @@ async function importInto(store: Store): Promise<void> {
   const found = await findTenant(store, 'bench');
   if (found === undefined) throw new Error('Cannot import: the tenant must exist');
   const source = createReadStream(file);
-  if (how === 'replace') await replaceRecords(store, found.tenant, source, options);
+  if (how === 'replace') await loadAtOnce(store, found.tenant, source, { ...options, replace: true });
   else await importRecords(store, found.tenant, source, options);
 }

@@ -21,9 +21,9 @@ export const loadFlags = {
   replace: flag(
     'If true, the body replaces all records of the tenant in one transaction; records that are not in it are removed. An invalid row or an incomplete body changes nothing',
   ),
-  strict: flag('If true, an invalid row means that nothing is loaded'),
+  strict: flag('If true, all rows are loaded in one transaction, or none if one is invalid'),
   'dry-run': flag(
-    'If true, every row is checked and nothing is changed. With replace, the counts say what would change',
+    'If true, every row is checked and nothing is changed. With replace or strict, the counts say what would change',
   ),
 } as const satisfies Record<string, TSchema>;
 

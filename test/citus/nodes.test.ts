@@ -6,7 +6,7 @@ import { createAuditLog } from '../../packages/service/audit/audit-log.ts';
 import { eraseRecords } from '../../packages/service/import/erase-records.ts';
 import { eraseRejections } from '../../packages/service/import/erase-rejections.ts';
 import { importRecords } from '../../packages/service/import/import-records.ts';
-import { replaceRecords } from '../../packages/service/import/replace-records.ts';
+import { loadAtOnce } from '../../packages/service/import/load-at-once.ts';
 import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { eraseSubscriptions } from '../../packages/service/operator/erase.ts';
 import { loadRecords } from '../../packages/service/operator/load.ts';
@@ -36,7 +36,6 @@ import {
   readRejections,
   removeRejections,
 } from '../../packages/service/storage/tables/import-history.ts';
-import { sumRecords, sumStored } from '../../packages/service/storage/tables/storage-use.ts';
 import { findSubscriptionIds } from '../../packages/service/storage/tables/subscription-ids.ts';
 import { readHistoryUse, sweepVersions } from '../../packages/service/storage/tables/sweep-versions.ts';
 import {
@@ -230,8 +229,6 @@ const uses: Readonly<Record<string, Case>> = {
   getChangesSummary: (store, tenant) =>
     getChangesSummary(context(store), tenant, parseChangesSummary('since=2026-01-01T00:00:00Z', context(store))),
   eraseRejections: (store, tenant) => eraseRejections(store, tenant, ['8944500102198304826']),
-  sumRecords: (store, tenant) => sumRecords(store, tenant),
-  sumStored: (store, tenant) => sumStored(store, tenant, ['id1', 'id2']),
   countRecords: (store, tenant) => countRecords(store, tenant),
   'doctor: counts': (store, tenant) => store.readTenant(tenant, checkCounts),
   'doctor: records': (store, tenant) => store.readTenant(tenant, (reader) => checkRecords(reader)),
@@ -240,7 +237,8 @@ const uses: Readonly<Record<string, Case>> = {
     loadRecords(operator(store), { tenant, via: 'command', format: 'ndjson', flags: [] }, failed, (follow) =>
       importRecords(store, tenant, Readable.from([Buffer.from('{}\n')]), follow(reading)),
     ),
-  replaceRecords: (store, tenant) => replaceRecords(store, tenant, source(2), { ...reading, remove: 58 }),
+  'load strictly': (store, tenant) => loadAtOnce(store, tenant, source(2), { ...reading, replace: false }),
+  'replace records': (store, tenant) => loadAtOnce(store, tenant, source(2), { ...reading, replace: true, remove: 58 }),
   putRejections: (store, tenant) => putRejections(store, tenant, 'import-2', '{}\n'),
   readRejections: (store, tenant) => readRejections(store, tenant, 'import-2'),
   removeRejections: (store, tenant) => removeRejections(store, tenant, 'import-3', 10),

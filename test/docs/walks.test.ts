@@ -103,7 +103,6 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
     },
     'Loading records': async () => {
       await put('');
-      await put('?strict=true');
       const options = { format: 'csv', dryRun: false, onRejected: () => undefined } as const;
       await importRecords(service.store, tenant, sourceOf(csv), options);
     },

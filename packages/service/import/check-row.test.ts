@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { operations } from '../../contract/operations.ts';
 import { recordFields } from '../../contract/record-fields.ts';
 import { Subscription } from '../../contract/subscription.ts';
-import { checkRow, showSource } from './check-row.ts';
+import { checkRow } from './check-row.ts';
 
 const right = {
   id: 'c3Vic2NyaXB0aW9uLTAwMDE=',
@@ -274,21 +274,4 @@ test('a row whose id is the name of another operation is rejected: no request co
     expect(faultsOf({ ...right, id })).toEqual([{ field: 'id', value: `"${id}"`, rule }]);
     expect(rowOf({ ...right, id: `${id}_` }).id).toBe(`${id}_`);
   }
-});
-
-test.each([
-  ['"iccid":8944500102198304826', 'iccid', '8944500102198304826'],
-  ['"iccid":8.94450010219830e18', 'iccid', '8.94450010219830e18'],
-  ['"iccid":[8944500102198304826,{"a":1.50}]', 'iccid', '[8944500102198304826,{"a":1.50}]'],
-  ['"product":{"id":"p","period":30.500000000000000001}', 'product.period', '30.500000000000000001'],
-])('a fault shows the number of the row, not what parsing it made of it: %s', (member, field, shown) => {
-  const { iccid: _iccid, product, ...others } = right;
-  const rest = JSON.stringify({
-    ...others,
-    ...(!member.includes('product') && { product }),
-    ...(!member.includes('iccid') && { iccid: right.iccid }),
-  });
-  const json = `${rest.slice(0, -1)},${member}}`;
-  const faults = showSource(faultsOf(JSON.parse(json)), json);
-  expect(faults).toMatchObject([{ field, value: shown }]);
 });

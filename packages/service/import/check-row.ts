@@ -12,7 +12,7 @@ import { Subscription } from '../../contract/subscription.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 
-export type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
+type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
 /** The names of the fields with a condition that are no members of the product. */
 const namesOf = (isWanted: (field: RecordField) => boolean): readonly string[] =>
@@ -268,30 +268,6 @@ export const utf8Rule = 'UTF-8 text, such as the output of: iconv -f WINDOWS-125
 
 /** Maximum characters of a name or value shown in a fault. */
 const shownMax = 80;
-
-/**
- * The faults of a row with the numbers that its JSON has: a number of many digits has others once
- * it is parsed. A row of CSV is no JSON, and has no numbers.
- */
-export function showSource(faults: readonly RowFault[], json: string): readonly RowFault[] {
-  if (!/\d{16}|\d[.e]/i.test(json)) return faults;
-  let source: unknown;
-  try {
-    source = JSON.parse(json, keepNumber);
-  } catch {
-    return faults;
-  }
-  return faults.map((fault) => {
-    const value = fault.value === null ? undefined : valueAt(source, fault.field === '' ? [] : fault.field.split('.'));
-    return value === undefined ? fault : { ...fault, value: shownValue(value) };
-  });
-}
-
-/** A part of ECMAScript (JSON.parse source text access) that the types of its library lack. */
-const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
-
-const keepNumber = (_name: string, value: unknown, context?: { readonly source?: string }): unknown =>
-  typeof value === 'number' ? rawJSON(context?.source ?? String(value)) : value;
 
 /** A value as shown in a fault: the beginning of its JSON, in which words with `@` are `***`. */
 const shownValue = (value: unknown): string | null =>

@@ -1,12 +1,19 @@
 import type { Store, TenantId } from '../storage/store.ts';
-import { checkRows, checkStrictly, type ImportOptions, unchangedSince } from './check-rows.ts';
+import { checkRows } from './check-rows.ts';
 import { withImportLock } from './import-lock.ts';
 import { type ImportSummary, summaryOf } from './import-summary.ts';
+import { loadAtOnce } from './load-at-once.ts';
 import { createBatchLoader, type LoadTarget, sayLoaded } from './load-batches.ts';
 import { readBatches } from './read-batches.ts';
-import { decompressed, noRowsYet } from './read-valid-rows.ts';
-import { replaceRecords } from './replace-records.ts';
+import { decompressed, noRowsYet, type SourceOptions } from './read-valid-rows.ts';
 import { type ImportSource, withWhole } from './require-whole.ts';
+
+interface ImportOptions extends SourceOptions {
+  /** Check every row and load none. */
+  readonly dryRun: boolean;
+  /** Maximum rows per transaction, for a process that also serves requests. */
+  readonly batchRowsMax?: number | undefined;
+}
 
 export interface WholeOptions extends ImportOptions {
   /** Whether one invalid row means that nothing is loaded. */
@@ -18,10 +25,10 @@ export interface WholeOptions extends ImportOptions {
 }
 
 /**
- * Imports a source after it was read to its end: nothing of it is loaded if it was cut, or cannot
- * be read as a whole, or, with `strict`, if a row is invalid or finds no room. The tenant's import
- * lock is held from its first byte. A replacement is one transaction, so it needs no look. Throws
- * `ImportError` as `importRecords`, `replaceRecords` and `Spool.store` do.
+ * Imports a source: strictly or as a replacement in one transaction, otherwise in batches, after it
+ * was read to its end, so that nothing of it is loaded if it was cut. The tenant's import lock is
+ * held from its first byte. Throws `ImportError` as `importRecords`, `loadAtOnce` and `Spool.store`
+ * do.
  */
 export async function importWhole(
   store: Store,
@@ -29,13 +36,10 @@ export async function importWhole(
   source: ImportSource,
   options: WholeOptions,
 ): Promise<ImportSummary> {
-  const { strict, replace, dryRun } = options;
-  if (replace) return replaceRecords(store, tenant, source.open(), options);
-  if (dryRun && !strict) return checkRows(source.open(), options);
-  if (dryRun) return withWhole(source, options, (whole) => checkStrictly(whole, { store, tenant }, options));
-  const load = strict ? loadStrictly : loadRows;
+  if (options.strict || options.replace) return loadAtOnce(store, tenant, source.open(), options);
+  if (options.dryRun) return checkRows(source.open(), options);
   return underLock(store, tenant, options, (target) =>
-    withWhole(source, options, (whole) => load(target, whole, options)),
+    withWhole(source, options, (open) => loadRows(target, open(), options)),
   );
 }
 
@@ -54,7 +58,7 @@ export async function importRecords(
   options: ImportOptions,
 ): Promise<ImportSummary> {
   if (options.dryRun) return checkRows(source, options);
-  return underLock(store, tenant, options, (target) => loadRows(target, { open: () => source }, options));
+  return underLock(store, tenant, options, (target) => loadRows(target, source, options));
 }
 
 const underLock = (
@@ -68,22 +72,15 @@ const underLock = (
     return load({ store, tenant, lock, importId });
   });
 
-/** Loads all rows of a source, or none of them. */
-async function loadStrictly(target: LoadTarget, source: ImportSource, options: ImportOptions): Promise<ImportSummary> {
-  const checked = await checkStrictly(source, target, options);
-  if (checked.refused !== undefined) return checked;
-  return unchangedSince(checked, (onRejected) => loadRows(target, source, { ...options, onRejected }));
-}
-
 /** Loads the valid rows of a source. */
 async function loadRows(
   target: LoadTarget,
-  { open }: Pick<ImportSource, 'open'>,
+  source: AsyncIterable<Buffer>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
   const tally = noRowsYet();
   const loader = createBatchLoader(target);
-  const batches = readBatches(decompressed(open(), options), { ...options, tally }, options.batchRowsMax);
+  const batches = readBatches(decompressed(source, options), { ...options, tally }, options.batchRowsMax);
   const settle = (): Promise<void> => loader.settle().finally(() => options.onCounts?.({ ...tally, ...loader.counts }));
   try {
     for await (const rows of batches) {

@@ -174,12 +174,9 @@ describe('the summary line of an export, read as NDJSON,', () => {
   });
 
   test.each([
-    ['a row is missing', three.replace('{"a":2}\n', ''), /had 3 rows, 2 are present, the rest is missing/],
+    ['a row is missing', three.replace('{"a":2}\n', ''), /had 3 rows, 2 are present/],
     ['its first row is missing', three.slice(three.indexOf('\n') + 1), /had 3 rows, 2 are present/],
     ['a row is there twice', `{"a":2}\n${three}`, /had 3 rows, 4 are present/],
-    ['a letter was changed', three.replace('"a":2', '"a":7'), /but their bytes differ/],
-    ['line ends were changed', three.replaceAll('\n', '\r\n'), /but their bytes differ/],
-    ['a blank line was put in', three.replace('\n', '\n\n'), /but their bytes differ/],
     [
       'the second of two is not whole',
       three + three.replace('{"a":3}\n', ''),
@@ -189,7 +186,7 @@ describe('the summary line of an export, read as NDJSON,', () => {
     await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringMatching(message) });
   });
 
-  test('counts as a row if it differs from ours in any byte', async () => {
+  test('counts as a row if it is not written as ours is', async () => {
     for (const line of [
       '{"summary":{}}',
       '{"summary":{"rows":3,"sha256":"x"}}',

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import type { RowFault, SourceRow } from './check-row.ts';
-import { type CheckedRow, checkRow, showSource } from './check-row.ts';
+import { checkRow, type RowFault, type SourceRow } from './check-row.ts';
 import type { ColumnMapping } from './csv-layout.ts';
 import { type DecompressionLimits, decompress, fileWindowBytesMax } from './decompress.ts';
 import { ImportError } from './error.ts';
@@ -72,7 +71,8 @@ export async function* readValidRows(
 ): AsyncGenerator<SubscriptionRow> {
   for await (const sourceRow of readRows(source, reading)) {
     reading.tally.read += 1;
-    const checked = checkSourceRow(sourceRow);
+    const { content } = sourceRow;
+    const checked = 'faults' in content ? content : checkRow(content.value);
     if ('row' in checked) {
       reading.tally.sample.add(checked.row);
       yield checked.row;
@@ -82,10 +82,10 @@ export async function* readValidRows(
   }
 }
 
-export async function rejectRow(
+async function rejectRow(
   { line, raw }: SourceRow,
   errors: readonly RowFault[],
-  { tally, onRejected, rejectedMax = Number.POSITIVE_INFINITY }: Omit<RowReading, 'format'>,
+  { tally, onRejected, rejectedMax = Number.POSITIVE_INFINITY }: RowReading,
 ): Promise<void> {
   tally.rejected += 1;
   await onRejected({ line, errors, raw });
@@ -103,25 +103,17 @@ export const decompressed = (
   { decompression: { bytesMax = decompressedGibMax * gib, windowBytesMax = fileWindowBytesMax } = {} }: SourceOptions,
 ) => decompress(source, { bytesMax, windowBytesMax });
 
-/** The rows of a source; without `needsValues`, those of NDJSON have none. */
+/** The rows of a source, valid or not. */
 export function readRows(
   source: AsyncIterable<Buffer>,
   { format, mapping, tally }: RowReading,
-  needsValues = true,
 ): AsyncGenerator<SourceRow> {
   const text = checkedText(source);
-  if (format === 'ndjson') return readNdjson(text, needsValues);
+  if (format === 'ndjson') return readNdjson(text);
   const onSkipped = (): void => {
     tally.skipped += 1;
   };
   return readCsv(text, { mapping, onSkipped });
-}
-
-/** Checks a row; its faults show numbers as they are in its text, if that is JSON. */
-export function checkSourceRow({ content, raw }: SourceRow): CheckedRow {
-  if ('faults' in content) return content;
-  const checked = checkRow(content.value);
-  return 'row' in checked ? checked : { faults: showSource(checked.faults, raw) };
 }
 
 /**

@@ -42,31 +42,9 @@ test('a source that fails while it is stored throws its error and uses no space'
   await (await spool.store(sourceOf('1234567890'))).close();
 });
 
-test('a source that its reader refuses throws that error, uses no space, and is not stored further', async () => {
-  const spool = new Spool(folder, 10);
-  let send = (_bytes: Buffer): void => undefined;
-  const late = async function* () {
-    yield Buffer.from('12345');
-    yield await new Promise<Buffer>((resolve) => {
-      send = resolve;
-    });
-  };
-  const pending: Promise<unknown>[] = [];
-  const refuse = async (kept: AsyncIterable<Buffer>): Promise<void> => {
-    const chunks = kept[Symbol.asyncIterator]();
-    await chunks.next();
-    pending.push(chunks.next());
-    throw new Error('no rows');
-  };
-  await expect(spool.store(late(), refuse)).rejects.toThrow('no rows');
-  send(Buffer.from('67890'));
-  await expect(pending[0]).rejects.toThrow('it is closed');
-  await (await spool.store(sourceOf('1234567890'))).close();
-});
-
 test('a source whose size is known is refused before its first byte', async () => {
   const source = sourceOf('1');
-  await expect(new Spool(folder, 10).store(source, undefined, 11)).rejects.toMatchObject({
+  await expect(new Spool(folder, 10).store(source, 11)).rejects.toMatchObject({
     code: 'TOO_LARGE',
     message: expect.stringMatching(/at most 10 bytes \(SPOOL_MAX_MIB\); compress it.*import FILE/),
   });

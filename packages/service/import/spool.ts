@@ -39,33 +39,26 @@ export class Spool {
   }
 
   /**
-   * Stores a source while `read` reads it to its end; `bytes` is its size, if that is known. Throws
-   * `ImportError` `TOO_LARGE` or `NO_ROOM`, and rethrows errors of the source and of `read`.
+   * Stores a source; `bytes` is its size, if that is known. Throws `ImportError` `TOO_LARGE` or
+   * `NO_ROOM`, and rethrows errors of the source.
    */
-  async store(
-    source: AsyncIterable<Buffer>,
-    read: (kept: AsyncIterable<Buffer>) => Promise<unknown> = drain,
-    bytes = 0,
-  ): Promise<StoredSource> {
+  async store(source: AsyncIterable<Buffer>, bytes = 0): Promise<StoredSource> {
     if (bytes > this.#bytesMax) throw tooLarge(this.#bytesMax);
     const handle = await this.#openFile();
     let size = 0;
-    let isOpen = true;
-    const reserve = (more: number): void => {
-      if (!isOpen) throw new TypeError('Cannot store more of a source: it is closed');
-      size += more;
-      this.#bytes += more;
-      if (size > this.#bytesMax) throw tooLarge(this.#bytesMax);
-      if (this.#bytes > this.#bytesMax) throw noRoom('other sources use the space');
-    };
     const close = async (): Promise<void> => {
-      isOpen = false;
       this.#bytes -= size;
       size = 0;
       await handle.close();
     };
     try {
-      await read(keepIn(handle, source, reserve));
+      for await (const chunk of source) {
+        size += chunk.length;
+        this.#bytes += chunk.length;
+        if (size > this.#bytesMax) throw tooLarge(this.#bytesMax);
+        if (this.#bytes > this.#bytesMax) throw noRoom('other sources use the space');
+        await handle.writeFile(chunk).catch(failOnFullDisk);
+      }
     } catch (error) {
       await close();
       throw error;
@@ -86,33 +79,6 @@ export class Spool {
       );
     }
   }
-}
-
-async function drain(source: AsyncIterable<Buffer>): Promise<void> {
-  for await (const _ of source);
-}
-
-/** Yields a source, and writes it to a file in parts of `readBytes` or more. */
-async function* keepIn(
-  handle: FileHandle,
-  source: AsyncIterable<Buffer>,
-  reserve: (bytes: number) => void,
-): AsyncGenerator<Buffer> {
-  let part: Buffer[] = [];
-  let bytes = 0;
-  const write = async (): Promise<void> => {
-    await handle.writeFile(Buffer.concat(part)).catch(failOnFullDisk);
-    part = [];
-    bytes = 0;
-  };
-  for await (const chunk of source) {
-    reserve(chunk.length);
-    part.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= readBytes) await write();
-    yield chunk;
-  }
-  await write();
 }
 
 async function* readFrom(handle: FileHandle): AsyncGenerator<Buffer> {

@@ -106,12 +106,15 @@ export interface RemovalGuard {
   readonly confirmed: number | undefined;
 }
 
-/** Collects the rows that replace all rows of a tenant. They are not visible before `finish`. */
+/**
+ * Collects rows for one transaction, in which they replace all rows of a tenant or, if it keeps the
+ * others, those with the same ids. They are not visible before `finish`.
+ */
 export interface Replacement {
   /** Adds rows with distinct ids. A row replaces one with the same id that was added before. */
   add(rows: readonly SubscriptionRow[]): Promise<void>;
   /**
-   * Replaces the tenant's rows in one transaction and as one revision, durable when it resolves.
+   * Writes the collected rows in one transaction and as one revision, durable when it resolves.
    * Equal rows stay as they are. A dry run does the same and rolls it back. With a guard, rejects
    * with `REMOVES_MANY` as `guardRemoval` says.
    */
@@ -219,10 +222,10 @@ export interface TenantWrites {
     importId?: string,
   ): Promise<LoadCounts>;
   /**
-   * Opens a replacement of all rows of a tenant. The caller holds the tenant's import lock, and
-   * must close the replacement.
+   * Opens a replacement of all rows of a tenant, or of those whose ids it has if it keeps the
+   * others. The caller holds the tenant's import lock, and must close the replacement.
    */
-  openReplacement(tenant: TenantId, importId?: string): Promise<Replacement>;
+  openReplacement(tenant: TenantId, importId?: string, keepsOthers?: boolean): Promise<Replacement>;
   /**
    * Takes the import lock of a tenant without waiting. Returns `undefined` if another process holds
    * it.

@@ -21,8 +21,8 @@ export type Joins = 'all rows' | 'by key' | 'counts';
  * - `lock`: locks the tenant's row until the transaction ends; returns it as `selectRevision` does.
  * - `store`: returns a row for each row that was written, with its `number` in `rows`; if it was
  *   stored before, also the former values, as `toRemoved` reads them.
- * - `compare`: fills the tables `changed` and `removed` of a replacement as of the tenant's
- *   revision; returns the number of rows of each, and their bytes.
+ * - `compare`: fills the tables `changed` and, unless the others are kept, `removed` of a
+ *   replacement as of the tenant's revision; returns the number of rows of each, and their bytes.
  * - `staged`: the rows of a statement about these tables alone.
  * - `join`: only PostgreSQL acts on it.
  * - `announce`: tells other processes of the change once it is committed.
@@ -31,7 +31,7 @@ export type ChangeRequest =
   | CountRequest
   | StoreRequest
   | { readonly kind: 'lock' }
-  | { readonly kind: 'compare'; readonly revision: number }
+  | { readonly kind: 'compare'; readonly revision: number; readonly keepsOthers: boolean }
   | { readonly kind: 'staged'; readonly sql: string }
   | { readonly kind: 'join'; readonly joins: Joins }
   | { readonly kind: 'announce' };

@@ -48,7 +48,7 @@ export function* makeRoom({ last, growth, bytesMax }: Change): CountWork<Room> {
 }
 
 /** The error of records that need more bytes than the budget has. */
-export const overBudget = (bytesMax: number, needed: number, more: number): StorageError =>
+const overBudget = (bytesMax: number, needed: number, more: number): StorageError =>
   new StorageError(
     'OVER_BUDGET',
     `Cannot store the records: the tenant must stay within its storage budget of ${bytesMax} bytes (TENANT_STORAGE_MAX_MIB) without the history of its records: they need ${needed} bytes, ${more} more than now`,

@@ -15,16 +15,16 @@ import {
 } from './statements.ts';
 
 /**
- * Replaces all rows of a tenant by those that a replacement has staged; equal rows stay as they
- * are.
+ * Replaces all rows of a tenant, or those with the same ids, by those that a replacement has
+ * staged; equal rows stay as they are.
  */
 export const replaceRows = (
   guard: RemovalGuard | undefined,
-  { keepsHistory }: Pick<ChangeOptions, 'keepsHistory'>,
+  { keepsHistory, keepsOthers }: Pick<ChangeOptions, 'keepsHistory'> & { readonly keepsOthers: boolean },
 ): RowChanges<ReplaceCounts> => ({
   *write({ last, revision }): ChangeWork<Changed<ReplaceCounts>> {
     yield [{ kind: 'join', joins: 'all rows' }];
-    const [[compared = {}] = []] = yield [{ kind: 'compare', revision: Number(last.revision) }];
+    const [[compared = {}] = []] = yield [{ kind: 'compare', revision: Number(last.revision), keepsOthers }];
     const [staged, inserted, changed, removed] = ['staged', 'inserted', 'changed', 'removed'].map((name) =>
       Number(compared[name]),
     ) as [number, number, number, number];

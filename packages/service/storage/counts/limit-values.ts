@@ -1,20 +1,7 @@
 import { StorageError } from '../error.ts';
-import type { TenantReader, TenantSql } from '../store.ts';
+import type { TenantSql } from '../store.ts';
 import { ask, type CountWork } from './count-work.ts';
-import {
-  planKey,
-  planKeys,
-  productOfSeries,
-  productPrefix,
-  type Span,
-  seriesOfProduct,
-  spanColumns,
-  spanLevel,
-  statusCounts,
-  statusKeys,
-  toSpan,
-  wholeSeries,
-} from './span.ts';
+import { planKeys, productOfSeries, productPrefix, type Span, statusKeys, wholeSeries } from './span.ts';
 
 /**
  * Maximum number of distinct values in the records of a tenant. Each load writes the counts of all
@@ -32,7 +19,7 @@ const described: Readonly<Record<LimitedValues, string>> = {
 };
 
 /** Throws `StorageError` `OVER_BUDGET` if a change raises the number of values above the limit. */
-export function requireFew(values: LimitedValues, before: number, after: number): void {
+function requireFew(values: LimitedValues, before: number, after: number): void {
   const max = valuesMax[values];
   if (after <= max || after <= before) return;
   throw new StorageError(
@@ -57,25 +44,6 @@ export function* requireFewValues(before: readonly Span[], after: readonly Span[
   requireFew('products', known, known + added);
 }
 
-/** Reads the distinct statuses and products of a tenant, as far as they are limited. */
-export async function readValues(reader: TenantReader) {
-  const [[root], products] = await Promise.all([
-    reader.all(selectRoot, [wholeSeries]),
-    reader.all(selectProductTrees, [valuesMax.products + 1]),
-  ]);
-  return {
-    statuses:
-      root === undefined ? [] : statusCounts({ dateColumn: 'created_date' }, toSpan(root)).map(([status]) => status),
-    products: products.map(({ series }) => productOfSeries(String(series)) ?? ''),
-  };
-}
-
-/** Reads the distinct plans of the records of a product. */
-export async function readPlans(reader: TenantReader, product: string): Promise<readonly string[]> {
-  const [root] = await reader.all(selectRoot, [seriesOfProduct(product)]);
-  return root === undefined ? [] : planKeys(toSpan(root).counts).map((key) => key.slice(planKey.length));
-}
-
 /**
  * A `with` clause of the trees of up to `$2` products; the last one is null. Steps from series to
  * series, past their groups and leaves.
@@ -89,9 +57,3 @@ export const productSeries = `with recursive product (series, nth) as (
 
 const countProductTrees: TenantSql = `${productSeries}
   select count(*) as n from product where series is not null`;
-
-const selectProductTrees: TenantSql = `${productSeries}
-  select series from product where series is not null`;
-
-const selectRoot = `select ${spanColumns} from subscription_span
-  where tenant_id = $1 and series = $2 and level = ${spanLevel.root}` as const;

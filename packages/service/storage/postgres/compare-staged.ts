@@ -9,11 +9,18 @@ import type { RunStatement } from './statements.ts';
 // The temporary tables of a replacement, which its transaction drops. Only the comparison reads the
 // tenant's table, so that a distributed engine can run it.
 
-/** Fills `changed` and `removed`; returns the number of rows of each table, and their bytes. */
-export async function compareStaged(run: RunStatement, tenant: TenantId): Promise<readonly Row[]> {
-  await run(keepKeys, [tenant]);
+/**
+ * Fills `changed` and, unless the others are kept, `removed`; returns the number of rows of each
+ * table, and their bytes.
+ */
+export async function compareStaged(
+  run: RunStatement,
+  tenant: TenantId,
+  keepsOthers: boolean,
+): Promise<readonly Row[]> {
+  await run(keepsOthers ? `${keepKeys} and id = any(array(select id from staged))` : keepKeys, [tenant]);
   await run(findChanged, []);
-  await run(findRemoved, []);
+  if (!keepsOthers) await run(findRemoved, []);
   return run(countDifferences, []);
 }
 

@@ -71,6 +71,8 @@ interface ReplacementTarget {
   /** The storage budget of a tenant in bytes; 0 means no limit. */
   readonly bytesMax: number;
   readonly importId: string | undefined;
+  /** Whether rows that are not staged stay. */
+  readonly keepsOthers: boolean;
 }
 
 const stageRows = `insert into staged (${columnNames()})

@@ -33,7 +33,7 @@ async function runRequest(target: ChangeTarget, request: ChangeRequest): Promise
     case 'store':
       return storeRows(target, request);
     case 'compare':
-      return compareStaged(run, tenant);
+      return compareStaged(run, tenant, request.keepsOthers);
     case 'staged':
       return run(request.sql, []);
     case 'join':

@@ -114,9 +114,10 @@ class PostgresStore extends TenantWriter implements Store {
     return openPostgresSnapshot(this.#shared.url, tenant, pauseMsMax, deadline);
   }
 
-  async openReplacement(tenant: TenantId, importId?: string): Promise<Replacement> {
+  async openReplacement(tenant: TenantId, importId?: string, keepsOthers = false): Promise<Replacement> {
     const { url, keepsHistory, bytesMax } = this.#shared;
-    const replacement = await openPostgresReplacement(url, { tenant, keepsHistory, bytesMax, importId });
+    const target = { tenant, keepsHistory, bytesMax, importId, keepsOthers };
+    const replacement = await openPostgresReplacement(url, target);
     return {
       ...replacement,
       finish: async (...how) => {

@@ -15,7 +15,7 @@ import { serveRequests } from './thread.ts';
 // writer's lock inside SQLite, because nothing else runs on this thread.
 
 const start = workerData as ReplacementStart;
-const { file, tenant } = start;
+const { file, tenant, keepsOthers } = start;
 /** Time limit for waiting for other writers, whose writes take milliseconds. */
 const writeWaitMs = 60_000;
 
@@ -65,7 +65,7 @@ function compare(): { readonly revision: number; readonly row: Row } {
   const revision = Number(connection.first(selectRevision, [tenant])?.revision);
   connection.run('delete from temp.changed; delete from temp.removed');
   connection.change(findChanged, [tenant]);
-  connection.change(findRemoved, [tenant]);
+  if (!keepsOthers) connection.change(findRemoved, [tenant]);
   return { revision, row: connection.first(countDifferences, []) ?? {} };
 }
 
@@ -89,4 +89,6 @@ export interface ReplacementStart extends ChangeOptions {
   readonly file: string;
   readonly tenant: TenantId;
   readonly importId: string | undefined;
+  /** Whether rows that are not staged stay. */
+  readonly keepsOthers: boolean;
 }

@@ -154,9 +154,9 @@ class SqliteStore extends TenantWriter implements Store {
     return this.#shared.readers.openSnapshot(tenant, this.#bounds);
   }
 
-  async openReplacement(tenant: TenantId, importId?: string): Promise<Replacement> {
+  async openReplacement(tenant: TenantId, importId?: string, keepsOthers = false): Promise<Replacement> {
     const { file, keepsHistory, bytesMax } = this.#shared;
-    return openReplacement({ file, tenant, keepsHistory, bytesMax, importId });
+    return openReplacement({ file, tenant, keepsHistory, bytesMax, importId, keepsOthers });
   }
 
   async lockImport(tenant: TenantId): Promise<ImportLock | undefined> {

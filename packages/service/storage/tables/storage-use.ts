@@ -1,4 +1,4 @@
-import type { ReplaceCounts, Row, Store, TenantId, TenantSql } from '../store.ts';
+import type { ReplaceCounts, Row, TenantSql } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
 // What a tenant is charged for its records, their history and tombstones
@@ -109,31 +109,3 @@ export const countCharge: TenantSql = `select t.charged_bytes as charged,
       + (select count(*) from subscription_erasure where tenant_id = $1) * ${rowBytes.erasure}
       + (select count(*) from subscription_tombstone where tenant_id = $1) * ${rowBytes.tombstone} as counted
   from (select id as tenant_id, charged_bytes from tenant) as t where t.tenant_id = $1`;
-
-/** Records whose bytes one statement adds up. */
-const summedRows = 20_000;
-
-/** The bytes that a tenant is charged for all its records. */
-export async function sumRecords(store: Store, tenant: TenantId): Promise<number> {
-  for (let [bytes, from] = [0, '']; ; ) {
-    const [[step] = []] = await store.readTenantOnce(tenant, [{ sql: sumSome, values: [from, summedRows] }]);
-    bytes += Number(step?.bytes ?? 0);
-    if (Number(step?.n ?? 0) < summedRows) return bytes;
-    from = String(step?.last);
-  }
-}
-
-const sumSome = `select max(id) as last, count(*) as n, sum(bytes) as bytes from (
-    select id, ${dataBytes()} + ${rowBytes.record} as bytes from subscription
-    where tenant_id = $1 and id > $2 order by id limit $3
-  ) as step` as const;
-
-/** The bytes that a tenant is charged for the records with some ids. */
-export async function sumStored(store: Store, tenant: TenantId, ids: readonly string[]): Promise<number> {
-  if (ids.length === 0) return 0;
-  const list = ids.map((_, index) => `$${index + 2}`).join(', ');
-  const sql: TenantSql = `select sum(${dataBytes()} + ${rowBytes.record}) as bytes from subscription
-    where tenant_id = $1 and id in (${list})`;
-  const [[row] = []] = await store.readTenantOnce(tenant, [{ sql, values: ids }]);
-  return Number(row?.bytes ?? 0);
-}

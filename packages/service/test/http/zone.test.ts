@@ -9,8 +9,8 @@ import { startService, type TestService } from '../../../../test/support/service
 import { ChangesSummary } from '../../../contract/changes-summary.ts';
 import type { ExportSummary } from '../../../contract/report.ts';
 import { SubscriptionSummary } from '../../../contract/summary.ts';
+import { checkRow } from '../../import/check-row.ts';
 import { readCsv } from '../../import/read-csv.ts';
-import { checkSourceRow } from '../../import/read-valid-rows.ts';
 
 const list = '/v1/subscription';
 /** Four records an hour, around the day of 23 hours in Berlin. */
@@ -226,7 +226,9 @@ describe.each(engines)('the parameter zone on $engine', ({ openTestStore }) => {
       const csv = await (await get(queryOf({ all: 'true' }))).text();
       const utc = await (await get('?format=csv&all=true')).text();
       const read = async (text: string) =>
-        (await Array.fromAsync(readCsv(Readable.from([Buffer.from(text)])))).map(checkSourceRow);
+        (await Array.fromAsync(readCsv(Readable.from([Buffer.from(text)])))).map(({ content }) =>
+          'value' in content ? checkRow(content.value) : content,
+        );
       const found = await read(csv);
       expect(found).toEqual(await read(utc));
       expect(found.filter((checked) => 'row' in checked)).toHaveLength(rows.length);

@@ -12,7 +12,7 @@ import { engines, openPostgres, type TestStore } from '../../../../test/support/
 import { eventually } from '../../../../test/support/eventually.ts';
 import { startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { replaceRecords } from '../../import/replace-records.ts';
+import { loadAtOnce } from '../../import/load-at-once.ts';
 import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { countedChangesMax } from '../../storage/counts/count-changes.ts';
@@ -43,7 +43,8 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     const source = (async function* () {
       yield Buffer.from(text);
     })();
-    return replaceRecords(store, tenant, source, {
+    return loadAtOnce(store, tenant, source, {
+      replace: true,
       format: 'ndjson',
       dryRun: how.dryRun ?? false,
       remove: how.remove,
@@ -190,7 +191,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
       await eventually(() => expect(lock.isHeld()).toBe(false));
     })();
     const options = { format: 'ndjson', dryRun: false, onRejected: () => undefined } as const;
-    await expect(replaceRecords(store, tenant, source, options)).rejects.toMatchObject({
+    await expect(loadAtOnce(store, tenant, source, { ...options, replace: true })).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringContaining('nothing was changed'),
     });

@@ -6,40 +6,46 @@ import { type ImportSummary, nothingLoaded, summaryOf } from './import-summary.t
 import { batchRows, readBatches } from './read-batches.ts';
 import { decompressed, noRowsYet, type SourceOptions, type Tally } from './read-valid-rows.ts';
 
-interface ReplaceOptions extends SourceOptions {
+interface LoadOptions extends SourceOptions {
   /** Count what would change, and change nothing. */
   readonly dryRun: boolean;
+  /** Whether records that are not in the source are removed. */
+  readonly replace: boolean;
   /** How many records the caller wants to be removed, if it says so (`guardRemoval`). */
   readonly remove?: number | undefined;
 }
 
 /**
- * Replaces all records of a tenant with a source, in one transaction: clients get the old report
- * until they get the new one, records missing from the source are removed, and equal records are
- * left alone. Nothing changes if any row is rejected, or if the source fails. Throws `ImportError`
- * as `importRecords` does, and `REMOVES_MANY` if most records would be removed unconfirmed.
+ * Loads a source in one transaction, strictly or to replace all records of a tenant: clients get
+ * the old report until they get the new one, and equal records are left alone. Nothing changes if
+ * any row is rejected, or if the source fails. Throws `ImportError` as `importRecords` does, and
+ * `REMOVES_MANY` if most records would be removed unconfirmed.
  */
-export async function replaceRecords(
+export async function loadAtOnce(
   store: Store,
   tenant: TenantId,
   source: AsyncIterable<Buffer>,
-  options: ReplaceOptions,
+  options: LoadOptions,
 ): Promise<ImportSummary> {
+  const { replace, dryRun, importId } = options;
+  const left = replace ? 'nothing was changed' : 'nothing was loaded';
   return withImportLock(store, tenant, async (lock) => {
     await options.onStart?.();
-    const replacement = await store.openReplacement(tenant, options.importId);
+    const replacement = await store.openReplacement(tenant, importId, !replace);
     const tally = noRowsYet();
     try {
       await addRows(replacement, source, options, tally);
-      const refused = refusalOf(tally);
-      if (refused !== undefined) {
-        return { ...summaryOf(tally, nothingLoaded), removed: 0, refused };
-      }
-      requireHeld(lock, 'nothing was changed');
+      if (tally.rejected > 0)
+        return {
+          ...summaryOf(tally, nothingLoaded),
+          ...(replace && { removed: 0 }),
+          refused: refusalOf(tally, replace),
+        };
+      requireHeld(lock, left);
       const { removed, ...counts } = await inSpan('replace records', () =>
-        replacement.finish(options.dryRun, { confirmed: options.remove }),
-      ).catch(sayLeft('nothing was changed'));
-      return { ...summaryOf(tally, counts), removed };
+        replacement.finish(dryRun, { confirmed: options.remove }),
+      ).catch(sayLeft(left));
+      return { ...summaryOf(tally, counts), ...(replace && { removed }) };
     } finally {
       options.onCounts?.({ ...tally, ...nothingLoaded });
       await replacement.close();
@@ -51,7 +57,7 @@ export async function replaceRecords(
 async function addRows(
   replacement: Replacement,
   source: AsyncIterable<Buffer>,
-  options: ReplaceOptions,
+  options: LoadOptions,
   tally: Tally,
 ): Promise<void> {
   let pendingBatch: Promise<void> = Promise.resolve();
@@ -59,7 +65,7 @@ async function addRows(
     for await (const rows of readBatches(decompressed(source, options), { ...options, tally }, batchRows)) {
       await pendingBatch;
       options.onProgress?.(tally.read);
-      // the replacement is refused anyway; read on only to report all faults
+      // the load is refused anyway; read on only to report all faults
       if (tally.rejected > 0) continue;
       pendingBatch = inSpan(
         'add batch',
@@ -73,10 +79,10 @@ async function addRows(
   }
 }
 
-function refusalOf({ read, rejected }: Tally): ImportError | undefined {
-  if (rejected === 0) return undefined;
-  return new ImportError(
+const refusalOf = ({ read, rejected }: Tally, replace: boolean): ImportError =>
+  new ImportError(
     'BAD_ROWS',
-    `Cannot replace the records: every row must be valid, or the record of an invalid one would be removed: ${rejected} of ${read} are not; nothing was changed`,
+    replace
+      ? `Cannot replace the records: every row must be valid, or the record of an invalid one would be removed: ${rejected} of ${read} are not; nothing was changed`
+      : `Cannot import strictly: every row must be valid: ${rejected} of ${read} are not; nothing was loaded`,
   );
-}
