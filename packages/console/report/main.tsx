@@ -1,9 +1,8 @@
 import { render } from 'preact';
 import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
-import { CardSim, ChartColumn, Download, History, List, SearchCheck } from '../ui/icons.ts';
+import { ChartColumn, Download, History, List, SearchCheck } from '../ui/icons.ts';
 import { currentLocation } from '../ui/location.tsx';
 import { type Page, pageAt } from '../ui/page.ts';
-import { simPath } from './link/sim-path.ts';
 import { refreshable } from './live/refreshable.tsx';
 import { timeFault } from './past/as-of.ts';
 import { PastControl } from './past/past-control.tsx';
@@ -47,14 +46,6 @@ const pages: readonly Page[] = [
     label: titles.exports,
     icon: Download,
     load: async () => (await import('./export/exports-page.tsx')).ExportsPage,
-  },
-  {
-    path: simPath,
-    label: titles.sim,
-    hasThings: true,
-    icon: CardSim,
-    isHidden: true,
-    load: async () => refreshable((await import('./sim/sim-page.tsx')).SimPage),
   },
 ];
 

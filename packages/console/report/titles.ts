@@ -5,5 +5,4 @@ export const titles = {
   changes: 'Changes',
   findings: 'Findings',
   exports: 'Exports',
-  sim: 'SIM',
 } as const;

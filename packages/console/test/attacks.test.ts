@@ -248,7 +248,6 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
       '/console/subscriptions/javascript:alert(1)',
       '/console/subscriptions?iccid=%00%F0%9F%98%80&created-after=<svg/onload=alert(1)>',
       `/console/changes?since=${encoded}&kind=${encoded}&status=${encoded}`,
-      `/console/sims/${encoded}`,
       `/console/exports?x=${encoded}#<img src=x onerror=alert(1)>`,
       `/console/?constructor=${encoded}`,
     ]) {
@@ -354,20 +353,14 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     },
   );
 
-  test.each([
-    ['subscriptions/acme-record', 'attacked'],
-    ['sims/89445000000000000000', 'SIM 8944 5000'],
-  ])(
-    'a session that ended while its page was open leaves no record on the screen: %s shows no %j',
-    async (path, text) => {
-      await signIn(acme, `/console/${path}`);
-      await expect.poll(everything).toContain(text);
-      await context.clearCookies();
-      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-      await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
-      await expect.poll(everything).not.toContain(text);
-    },
-  );
+  test('a session that ended while its page was open leaves no record on the screen', async () => {
+    await signIn(acme, '/console/subscriptions/acme-record');
+    await expect.poll(everything).toContain('attacked');
+    await context.clearCookies();
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    await expect.poll(everything).not.toContain('attacked');
+  });
 
   test('neither the secret nor the session is in what a script can read', async () => {
     await signIn(acme, '/console/subscriptions');

@@ -47,7 +47,6 @@ const model = {
   notRenewed: all / 200,
   product0: numbers.filter((n) => n % 7 === 0).length,
 };
-const simSize = 256;
 const shown = (count: number): string => count.toLocaleString('en');
 
 let reports: ReportConsole;
@@ -181,14 +180,6 @@ describe('60,000 records', () => {
       await cells.first().waitFor();
       const counts = (await cells.allInnerTexts()).map((text) => Number(text.replaceAll(',', '')));
       expect([counts.length, counts.reduce((sum, count) => sum + count, 0)]).toEqual([7, all]);
-      await close();
-    });
-
-    test('the page of a SIM says how many of its subscriptions it lists', async () => {
-      await open(`/console/sims/${rowOf(0).iccid}`);
-      await page.getByText(`: ${simSize} subscriptions`).waitFor();
-      await page.getByText('The newest 100 are listed.').waitFor();
-      await page.getByText('Changes are those of the newest 20 subscriptions.').waitFor();
       await close();
     });
 

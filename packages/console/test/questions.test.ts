@@ -397,8 +397,6 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
       .getByText(new RegExp(`between ${from} and `))
       .first()
       .waitFor();
-    await inZone(`sims/${iccids[0]}`);
-    await page.getByText('Days are in Pacific/Kiritimati, times in UTC.').waitFor();
     await inZone(`subscriptions/${encodeURIComponent(rows[0]?.id ?? '')}`);
     await page.getByText('Times are those of the service, in UTC; days are in Pacific/Kiritimati.').waitFor();
     await page.goto(`${reports.service.url}/console/?zone=Europe/Berlni`);

@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
     expect(new URL(page.url()).search).toMatch(/^\?iccid=\d+$/);
   });
 
-  test('a record has its time line, and leads to the one of its SIM with all its subscriptions', async () => {
+  test('a record has its time line', async () => {
     const [id = ''] = ids;
     const row = rows.find((given) => given.id === id);
     await console.load([{ ...row, status: 'DEPLETED' }]);
@@ -139,18 +139,6 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
       .poll(() => line.getByRole('listitem').filter({ hasText: 'Changed' }).innerText())
       .toMatch(/→ Depleted/);
     expect(await accessibilityFaults(page, { part: 'aside' })).toEqual([]);
-    await panel().getByRole('link', { name: 'Time line of the SIM' }).click();
-    await page.getByRole('heading', { level: 1, name: 'SIM' }).waitFor();
-    const events = page.getByRole('region', { name: 'Time line' });
-    await events.getByText('Changed').waitFor();
-    for (const date of ['Created', 'Activated', /^End(s|ed)$/])
-      await events.getByText(date, { exact: true }).first().waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('link', { name: 'Show as list' }).click();
-    await page
-      .getByText(/, newest first, ICCID/)
-      .first()
-      .waitFor();
   });
 
   test('a link to a record that does not exist says so', async () => {

@@ -53,7 +53,7 @@ export const Frame = ({
     <nav class="rail no-print" aria-label={strings.pages}>
       <Brand />
       <ul>
-        {listed(pages).map((page, index) => (
+        {pages.map((page, index) => (
           <li key={page.path} data-wide={(hasMore(pages) && index >= barSlots - 1) || undefined}>
             <Link href={page.path} class="rail-link" aria-current={page === current ? 'page' : undefined}>
               <Icon icon={page.icon} size={18} />
@@ -61,7 +61,7 @@ export const Frame = ({
             </Link>
           </li>
         ))}
-        {hasMore(pages) && <MorePages pages={listed(pages).slice(barSlots - 1)} current={current} />}
+        {hasMore(pages) && <MorePages pages={pages.slice(barSlots - 1)} current={current} />}
       </ul>
     </nav>
     <header class="bar row">
@@ -129,8 +129,7 @@ function PrintedAt() {
 /** Pages that the bar of a narrow window holds, "More" included. */
 const barSlots = 5;
 
-const listed = (pages: readonly Page[]): readonly Page[] => pages.filter(({ isHidden }) => isHidden !== true);
-const hasMore = (pages: readonly Page[]): boolean => listed(pages).length > barSlots;
+const hasMore = (pages: readonly Page[]): boolean => pages.length > barSlots;
 
 /** The pages that do not fit into the bar of a narrow window. */
 const MorePages = ({ pages, current }: Pick<FrameProps, 'pages' | 'current'>) => (

@@ -40,12 +40,6 @@ export const CalendarDays: IconNode = [
   'M12 17h.01',
   'M16 17h.01',
 ];
-export const CardSim: IconNode = [
-  'M12 14v4',
-  'M14.172 2a2 2 0 0 1 1.414.586l3.828 3.828A2 2 0 0 1 20 7.828V20a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2z',
-  'M8 14h8',
-  box(8, 10, 8, 8),
-];
 export const ChartColumn: IconNode = ['M3 3v16a2 2 0 0 0 2 2h16', 'M18 17V9', 'M13 17V5', 'M8 17v-3'];
 export const Check: IconNode = ['M20 6 9 17l-5-5'];
 export const ChevronDown: IconNode = ['m6 9 6 6 6-6'];

@@ -12,8 +12,6 @@ export interface Page {
   readonly hasPast?: boolean;
   /** Imports the component. Begins when the page is first shown. */
   readonly load: () => Promise<ComponentType>;
-  /** Without an entry in the rail: a page of things alone. */
-  readonly isHidden?: boolean;
 }
 
 /** The page of a path: the one whose path is equal, or is the folder of a thing's. */
@@ -22,6 +20,6 @@ export function pageAt(pages: readonly Page[], path: string): Page | undefined {
   const folder = wanted.slice(0, wanted.lastIndexOf('/'));
   return pages.find((page) => {
     const own = page.path.replace(/\/$/, '');
-    return (wanted === own && page.isHidden !== true) || (page.hasThings === true && folder === own);
+    return wanted === own || (page.hasThings === true && folder === own);
   });
 }

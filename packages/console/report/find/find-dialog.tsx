@@ -5,7 +5,6 @@ import { PickList, type PickOption } from '../../ui/pick-list.tsx';
 import { suggestFilters } from '../filters/suggest-filters.ts';
 import { usePasted } from '../filters/use-pasted.ts';
 import { wholeReport, withFilters } from '../link/report-state.ts';
-import { simHref } from '../link/sim-path.ts';
 import { showReport } from '../store/report-store.ts';
 import { findStrings } from './find-strings.ts';
 
@@ -17,12 +16,7 @@ interface FindDialogProps {
   readonly onClose: () => void;
 }
 
-const wholeIccid = /^89\d{16,20}$/;
-
-/**
- * Goes to a page, a SIM, or the subscriptions of a SIM, an email address, a status or
- * a column of ids that is pasted.
- */
+/** Goes to a page, or the subscriptions of a SIM, an email address, a status or a pasted column of ids. */
 export function FindDialog({ pages, typed, onClose }: FindDialogProps) {
   const pick = (go: () => void) => () => {
     onClose();
@@ -35,22 +29,11 @@ export function FindDialog({ pages, typed, onClose }: FindDialogProps) {
   } = usePasted((changes) => pick(() => showReport(withFilters(wholeReport, changes)))(), text.subscriptions);
   const options = (content: string): readonly PickOption[] => {
     const wanted = content.trim().toLowerCase();
-    const iccid = wanted.replaceAll(' ', '');
     const suggestions = wanted === '' ? [] : suggestFilters(content, {}, new Date());
     return [
       ...pages
-        .filter(({ label, isHidden }) => isHidden !== true && label.toLowerCase().includes(wanted))
+        .filter(({ label }) => label.toLowerCase().includes(wanted))
         .map(({ label, path }) => ({ key: path, label, group: text.pages, onPick: pick(() => navigate(path)) })),
-      ...(wholeIccid.test(iccid)
-        ? [
-            {
-              key: 'sim',
-              label: text.sim(iccid),
-              group: text.subscriptions,
-              onPick: pick(() => navigate(simHref(iccid))),
-            },
-          ]
-        : []),
       ...suggestions.flatMap((suggestion) =>
         'apply' in suggestion
           ? [

@@ -4,7 +4,6 @@ export const findStrings = {
   hint: 'ICCID, email address, status or page',
   pasteHint: 'Paste a column of a spreadsheet to find up to 1,000 ICCIDs, devices or subscriptions.',
   none: 'No page or filter matches. An ICCID must be complete.',
-  sim: (iccid: string) => `Time line of SIM ${iccid}`,
   subscriptions: 'Subscriptions',
   pages: 'Pages',
 } as const;

@@ -25,7 +25,6 @@ export const recordStrings = {
       number === 1 ? 'Only this one of this SIM' : `All ${count} of this SIM`,
     device: 'All of this device',
     plan: 'All of this plan',
-    timeLine: 'Time line of the SIM',
   },
   json: 'JSON',
   curl: 'Command for curl',

@@ -4,7 +4,6 @@ import { Link } from '../../ui/location.tsx';
 import { useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { wholeReport } from '../link/report-state.ts';
-import { simHref } from '../link/sim-path.ts';
 import { asOf } from '../past/as-of.ts';
 import { reportHref } from '../store/report-store.ts';
 import { recordStrings } from './record-strings.ts';
@@ -38,13 +37,6 @@ export function RelatedRecords({ record }: { readonly record: Subscription }) {
               </Link>
             </li>
           ))}
-        {iccid !== '' && (
-          <li>
-            <Link class="target" href={simHref(iccid)}>
-              {text.timeLine}
-            </Link>
-          </li>
-        )}
       </ul>
     </nav>
   );

@@ -19,7 +19,6 @@ const pages = {
     '/console/',
     '/console/subscriptions',
     '/console/subscriptions/:id',
-    '/console/sims/:iccid',
     '/console/changes',
     '/console/findings',
     '/console/exports',
