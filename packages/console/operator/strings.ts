@@ -38,11 +38,6 @@ export const strings = {
   all: (what: string) => `All ${what.toLowerCase()}`,
   missingScope: (scope: string) => `Your token needs the scope ${scope}`,
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
-  filters: {},
-  csv: {
-    saved: (count: number, isCut: boolean) =>
-      isCut ? `The first ${formatCount(count)} saved: the list is longer` : `${records(count)} saved`,
-  },
   secret: {
     onlyOnce: (what: string) => `The ${what.toLowerCase()} is shown only now. The service stores only its hash.`,
   },
@@ -122,7 +117,6 @@ export const strings = {
     noneFound: 'No client matches these filters',
     none: 'No clients yet',
     noneHint: 'A client is a program or a person that reads the reports of one tenant.',
-    rotation: {},
     sessions: {
       title: 'Sessions',
       none: 'No sessions',

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from '../../../test/support/chromium.ts';
@@ -47,10 +46,6 @@ describe.skipIf(!hasChromium)('a list that is longer than what is read or shown'
       await page.getByRole('button', { name: 'Show more' }).click();
       await page.getByText('1 of 1,001 tenants, 0 records').waitFor();
       await expect.poll(() => sortButtons.count()).toBe(5);
-      const started = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'CSV' }).click();
-      const lines = (await readFile(await (await started).path(), 'utf8')).trim().split('\r\n');
-      expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(['b0999']);
     });
 
     test('a filter that suggests the first 200 tenants accepts another one', async () => {

@@ -384,7 +384,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     expect((await accepted()).status).toBe(401);
   });
 
-  test('who deleted a client is found without the name of the action, and saved as CSV', async () => {
+  test('who deleted a client is found without the name of the action', async () => {
     await open('audit');
     await page.getByLabel('Action').selectOption('Client deleted');
     await page.getByRole('row', { name: /acme-web/ }).waitFor();
@@ -393,12 +393,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await page.getByLabel('From, UTC').fill(hourAgo);
     await page.getByLabel('From, UTC').blur();
     await expect.poll(() => new URL(page.url()).searchParams.get('since')).toBe(`${hourAgo}:00Z`);
-    const download = page.waitForEvent('download');
-    await button('CSV').click();
-    const lines = (await readFile(await (await download).path(), 'utf8')).split('\r\n');
-    expect(lines).toHaveLength(3);
-    expect(lines[0]).toMatch(/^id,recorded_at,actor.kind,actor.id,actor.name,/);
-    expect(lines[1]).toMatch(/client.delete,acme,acme-web,ok/);
+    await expect.poll(() => page.locator('tbody').getByRole('row').count()).toBe(1);
   });
 
   test('a filter in the address applies, and a wrong one is named', async () => {
@@ -513,10 +508,6 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await page.getByLabel('Search by name').fill('glo');
     await page.getByText('1 of 2 tenants, 0 records').waitFor();
     await expect.poll(names).toEqual(['globex']);
-    const download = page.waitForEvent('download');
-    await button('CSV').click();
-    const lines = (await readFile(await (await download).path(), 'utf8')).trimEnd().split('\r\n');
-    expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(['globex']);
     await service.store.writeDirectory([directoryStatement('delete from tenant where id = $1', ['globex'])]);
   });
 

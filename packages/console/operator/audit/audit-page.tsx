@@ -78,7 +78,6 @@ export function AuditPage() {
     <ListPage
       operation="listAuditEntries"
       title={texts.title}
-      file="audit"
       filters={filters}
       columns={columnsWith((id) => names.get(id))}
       keyOf={({ id }) => String(id)}

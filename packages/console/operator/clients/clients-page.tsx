@@ -22,7 +22,6 @@ export function ClientsPage() {
     <ListPage
       operation="listClients"
       title={texts.title}
-      file="clients"
       filters={filters}
       columns={clientColumns}
       keyOf={({ client_id }) => client_id}

@@ -23,7 +23,6 @@ export function ImportsPage() {
     <ListPage
       operation="listImports"
       title={texts.title}
-      file="imports"
       filters={filters}
       columns={importColumns}
       keyOf={(each) => each.id}

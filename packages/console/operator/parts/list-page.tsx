@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact';
 import type { IconNode } from '../../ui/icons.ts';
 import { currentLocation } from '../../ui/location.tsx';
 import type { Column } from './data-table.tsx';
-import { DownloadCsv } from './download-csv.tsx';
 import { FilterFields, type ListFilter } from './filter-fields.tsx';
 import { ListView } from './list-view.tsx';
 import { type Item, type ListId, useList } from './use-list.ts';
@@ -10,8 +9,6 @@ import { type Item, type ListId, useList } from './use-list.ts';
 interface ListPageProps<Id extends ListId> {
   readonly operation: Id;
   readonly title: string;
-  /** Name of the file, without its extension. */
-  readonly file: string;
   readonly filters: readonly ListFilter[];
   readonly columns: readonly Column<Item<Id>>[];
   readonly keyOf: (item: Item<Id>) => string;
@@ -29,7 +26,7 @@ interface ListPageProps<Id extends ListId> {
 
 /** A page with a list, which the address filters. */
 export function ListPage<Id extends ListId>(props: ListPageProps<Id>) {
-  const { operation, title, file, filters, columns, keyOf, everyMs, empty, actions, children } = props;
+  const { operation, title, filters, columns, keyOf, everyMs, empty, actions, children } = props;
   const { query: given } = currentLocation.value;
   const query = Object.fromEntries(filters.map(({ name }) => [name, given.get(name) ?? undefined]));
   const list = useList(operation, query, everyMs === undefined ? {} : { everyMs });
@@ -37,10 +34,7 @@ export function ListPage<Id extends ListId>(props: ListPageProps<Id>) {
   const { icon, none, noneHint, noneFound } = empty;
   return (
     <>
-      <FilterFields filters={filters}>
-        <DownloadCsv id={operation} query={query} name={file} />
-        {actions?.(list.reload)}
-      </FilterFields>
+      <FilterFields filters={filters}>{actions?.(list.reload)}</FilterFields>
       {children}
       <ListView
         label={title}

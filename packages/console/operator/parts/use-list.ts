@@ -60,7 +60,7 @@ export function filterList<T>({ items, ...list }: List<T>, isShown: (item: T) =>
 }
 
 /** Reads the first `count` items of a list, in pages; a list without parameters has one. */
-export async function readItems<Id extends ListId>(id: Id, input: Input<Id>, count: number): Promise<Items<Item<Id>>> {
+async function readItems<Id extends ListId>(id: Id, input: Input<Id>, count: number): Promise<Items<Item<Id>>> {
   const items: Item<Id>[] = [];
   for (let cursor: string | undefined; ; ) {
     const paging = 'query' in operatorApi[id] ? { limit: Math.min(limitMax, count - items.length), cursor } : {};

@@ -8,7 +8,6 @@ import { currentLocation, Link, navigate } from '../../ui/location.tsx';
 import { LastImportResult } from '../imports/import-result.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
-import { DownloadCsv } from '../parts/download-csv.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { OperationDialog } from '../parts/operation-dialog.tsx';
 import { itemOf, tenantPath } from '../parts/paths.ts';
@@ -66,8 +65,7 @@ const sumOf = (tenants: readonly Tenant[]): number => tenants.reduce((sum, { rec
 function AllTenants() {
   const list = useList('listTenants', {}, { first: readAtOnce });
   const [typed, setTyped] = useState('');
-  const isFound = ({ tenant }: Tenant): boolean => tenant.includes(typed.trim().toLowerCase());
-  const found = filterList(list, isFound);
+  const found = filterList(list, ({ tenant }) => tenant.includes(typed.trim().toLowerCase()));
   const all = list.items?.length ?? 0;
   return (
     <>
@@ -87,7 +85,6 @@ function AllTenants() {
             {texts.sum(found.items.length, all, sumOf(found.items), list.hasMore === true)}
           </p>
         )}
-        <DownloadCsv id="listTenants" query={{}} name="tenants" isShown={isFound} />
         <DialogButton
           permission="createTenant"
           variant="primary"
