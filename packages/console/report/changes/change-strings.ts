@@ -40,7 +40,7 @@ export const changesStrings = {
   noMatch: (when: string) => `No such change ${when}`,
   listed: (count: number, hasMore: boolean) =>
     hasMore
-      ? `The list has the newest ${formatCount(count)} of them; CSV saves these.`
+      ? `The list has the newest ${formatCount(count)} of them.`
       : count === 1
         ? 'The list has it.'
         : `The list has all ${formatCount(count)} of them.`,

@@ -11,7 +11,6 @@ import { currentLocation, Link } from '../../ui/location.tsx';
 import { StatusLabel } from '../../ui/status-label.tsx';
 import { WorkButton } from '../../ui/work-button.tsx';
 import { reports } from '../api.ts';
-import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { DifferenceList } from '../history/difference-list.tsx';
 import { historyStrings } from '../history/history-strings.ts';
 import { shortenIccid } from '../words/iccid.ts';
@@ -20,7 +19,6 @@ import { daysHint, zoneOfPages } from '../zone/local-days.ts';
 import { SelectionNote, selectionOf } from './change-filters.tsx';
 import { PartLinks } from './change-parts.tsx';
 import { changesStrings } from './change-strings.ts';
-import { changesCsv } from './changes-csv.ts';
 import { type ChangeGroup, groupByImport, type ListedChange, versionsOf } from './listed-changes.ts';
 import { partsOf, partsOfImport } from './parts-of-changes.ts';
 import { changesPerPage, type PeriodChanges, readMore } from './read-period.ts';
@@ -46,12 +44,7 @@ export function ChangesCard({ period: first, when, actions }: ChangesCardProps) 
   return (
     <Card
       title={summary === undefined ? text.count(changes.length, hasMore, when) : text.counts(summary, when)}
-      actions={
-        <span class="change-actions row no-print">
-          {changes.length > 0 && <SaveCsvButton what="changes" csv={() => changesCsv(changes)} />}
-          {actions}
-        </span>
-      }
+      actions={actions && <span class="change-actions row no-print">{actions}</span>}
     >
       {summary !== undefined && <PartLinks parts={partsOf(summary)} />}
       {hint !== undefined && <p class="soft">{hint}</p>}

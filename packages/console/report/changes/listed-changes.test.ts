@@ -1,6 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Subscription } from '../../../client/index.ts';
-import { changesCsv } from './changes-csv.ts';
 import { groupByImport, type ListedChange } from './listed-changes.ts';
 
 const record: Subscription = {
@@ -35,24 +34,10 @@ const removed: ListedChange = {
 const erased: ListedChange = { id: 'erased', removed: true, kind: 'removed' };
 const idsOf = (changes: readonly ListedChange[]) => changes.map(({ id }) => id);
 
-describe('listed changes', () => {
-  test('are grouped by import, also if other changes are between them', () => {
-    const groups = groupByImport([depleted, removed, added, erased]);
-    expect(groups.map(({ changes }) => idsOf(changes))).toEqual([['depleted', 'added'], ['removed'], ['erased']]);
-    expect(groups[0]).toMatchObject({ importId: 'one', from: '2026-11-20T10:00:00Z', to: '2026-11-20T10:00:04Z' });
-    expect(groups[1]).toMatchObject({ importId: undefined, to: '2026-11-21T10:00:00Z' });
-    expect(groups[2]).toMatchObject({ importId: undefined, to: undefined });
-  });
-
-  test('are CSV with a row for each field that differs, and without formulas', () => {
-    const both = { ...depleted, device_id: '=cmd()' };
-    expect(changesCsv([erased, removed, both]).split('\r\n')).toEqual([
-      'id,iccid,kind,time,field,from,to',
-      'erased,,removed,,,,',
-      'removed,8944500102198304826,removed,2026-11-21T10:00:00Z,,,',
-      'depleted,8944500102198304826,changed,2026-11-20T10:00:04Z,status,ACTIVE,DEPLETED',
-      "depleted,8944500102198304826,changed,2026-11-20T10:00:04Z,device_id,d,'=cmd()",
-      '',
-    ]);
-  });
+test('changes are grouped by import, also if other changes are between them', () => {
+  const groups = groupByImport([depleted, removed, added, erased]);
+  expect(groups.map(({ changes }) => idsOf(changes))).toEqual([['depleted', 'added'], ['removed'], ['erased']]);
+  expect(groups[0]).toMatchObject({ importId: 'one', from: '2026-11-20T10:00:00Z', to: '2026-11-20T10:00:04Z' });
+  expect(groups[1]).toMatchObject({ importId: undefined, to: '2026-11-21T10:00:00Z' });
+  expect(groups[2]).toMatchObject({ importId: undefined, to: undefined });
 });

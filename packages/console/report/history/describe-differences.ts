@@ -12,13 +12,6 @@ export interface Difference {
   readonly to: string;
 }
 
-/** A field that differs, by its name in CSV, with the values that the service sent. */
-export interface RawDifference {
-  readonly field: string;
-  readonly from: string;
-  readonly to: string;
-}
-
 const day = (date: string): string => formatZonedDay(new Date(date));
 
 /** The values of fields that people read in other words. */
@@ -31,8 +24,8 @@ const words: Readonly<Record<string, (record: Subscription) => string>> = {
   auto_renew: ({ auto_renew }) => describeRenewal(auto_renew),
 };
 
-/** The fields that differ, by their names in CSV. */
-export function rawDifferences(before: Subscription, after: Subscription): RawDifference[] {
+/** The fields that differ, by their names in CSV, with the values that the service sent. */
+export function rawDifferences(before: Subscription, after: Subscription) {
   const [old, now] = [recordValues(before), recordValues(after)];
   return [...new Set([...now.keys(), ...old.keys()])]
     .map((field) => ({ field, from: old.get(field) ?? '', to: now.get(field) ?? '' }))
