@@ -273,7 +273,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await page.getByText(/^as of/).waitFor({ state: 'detached' });
   });
 
-  test('while the service limits requests, the page says why and for how long it waits', async () => {
+  test('a page whose request is limited says so at once, and loads when it is tried again', async () => {
     await open('/console/subscriptions');
     await sentence('300 subscriptions, newest first');
     await page.route('**/v1/subscription**', (route) =>
@@ -292,13 +292,16 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
       }),
     );
     await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();
-    await page.getByRole('alert').getByText('Details').click();
-    await page.getByText(/^Trying again in \d+ s$/).waitFor();
-    for (const name of ['Overview', 'Findings']) {
+    const note = page.getByRole('alert').filter({ hasText: 'There were too many requests at once.' });
+    for (const name of ['Overview', 'Findings', 'Subscriptions']) {
+      await note.getByText('Details').click();
       await page.getByRole('link', { name, exact: true }).click();
       await page.getByRole('heading', { name, level: 1 }).waitFor();
-      await page.getByText(/^Trying again in \d+ s$/).waitFor();
     }
+    await note.waitFor();
+    await page.unroute('**/v1/subscription**');
+    await note.getByRole('button', { name: 'Try again' }).click();
+    await sentence('300 subscriptions, newest first');
   });
 
   test('the response to an overtaken request is never shown', async () => {

@@ -18,7 +18,6 @@ import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { describeAsOf, describeFilters } from '../filters/describe-filters.ts';
 import { filterStrings } from '../filters/filter-strings.ts';
 import { type ReportState, withFilters } from '../link/report-state.ts';
-import { RetryNote } from '../live/retry-note.tsx';
 import { shownTime } from '../past/as-of.ts';
 import { instantOf } from '../past/read-as-of.ts';
 import { NoRecords } from '../session/no-records.tsx';
@@ -70,12 +69,9 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
       {listed !== undefined && <EmptyState title={text.noCounts} text={text.notByList} />}
       {needsDates && <EmptyState title={text.noCounts} text={text.needsDates} />}
       {isCountable && load.kind === 'loading' && (
-        <>
-          <RetryNote />
-          <Loading>
-            <Skeleton height="320px" />
-          </Loading>
-        </>
+        <Loading>
+          <Skeleton height="320px" />
+        </Loading>
       )}
       {isCountable && load.kind === 'failed' && <ErrorNote error={load.error} onRetry={load.retry} />}
       {isCountable && load.kind === 'ready' && <CountCard state={state} by={by} summary={load.value} />}

@@ -6,5 +6,4 @@ export const liveStrings = {
   changed: (count: number, more: boolean) =>
     `${more ? 'More than ' : ''}${formatCount(count)} changed since you opened this`,
   replaced: 'The service no longer knows what changed since you opened this',
-  waiting: (seconds: number) => `Trying again in ${seconds} s`,
 } as const;

@@ -2,7 +2,6 @@ import { batch, computed, effect, signal } from '@preact/signals';
 import type { SubscriptionPage } from '../../../client/index.ts';
 import type { CallOptions } from '../../../client/options.ts';
 import { currentLocation, navigate } from '../../ui/location.tsx';
-import { randomId } from '../../ui/random-id.ts';
 import { reports } from '../api.ts';
 import {
   formatReportState,
@@ -38,7 +37,6 @@ export type Place = 'filters' | 'above' | 'below';
 export interface PendingReport {
   readonly state: ReportState;
   readonly place: Place;
-  readonly correlationId: string;
   /** Why it failed; absent while it is in progress. */
   readonly error?: unknown;
 }
@@ -139,10 +137,9 @@ async function load(state: ReportState, place: Place): Promise<void> {
   controller = new AbortController();
   const { signal } = controller;
   const memory = memories.current;
-  const correlationId = randomId();
-  pending.value = { state, place, correlationId };
+  pending.value = { state, place };
   try {
-    const page = await readPage(state, { signal, correlationId });
+    const page = await readPage(state, { signal });
     if (signal.aborted) return;
     batch(() => {
       pending.value = undefined;
@@ -151,7 +148,7 @@ async function load(state: ReportState, place: Place): Promise<void> {
       if (memory !== undefined) memory.loaded = loaded.value;
     });
   } catch (error) {
-    if (!signal.aborted) pending.value = { state, place, correlationId, error };
+    if (!signal.aborted) pending.value = { state, place, error };
   }
 }
 

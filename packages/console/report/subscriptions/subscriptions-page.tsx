@@ -9,7 +9,6 @@ import { ExportMenu } from '../export/export-menu.tsx';
 import { describeReport } from '../filters/describe-filters.ts';
 import { exportQueryOf, isIncomplete, type ReportState } from '../link/report-state.ts';
 import { RefreshOffer } from '../live/refresh-offer.tsx';
-import { RetryNote } from '../live/retry-note.tsx';
 import { RecordPanel } from '../record/record-panel.tsx';
 import { ShareMenu } from '../share/share-menu.tsx';
 import { pagePosition } from '../store/page-position.ts';
@@ -80,7 +79,7 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
   const asked = pending.value;
   const isFailed = asked !== undefined && 'error' in asked;
   if (shown === undefined || width === 0)
-    return isFailed ? <Failure places={['filters', 'above', 'below']} /> : <FirstLoad />;
+    return isFailed ? <Failure places={['filters', 'above', 'below']} /> : <RowsSkeleton />;
   const hasPages = shown.page.totalPages > 1;
   return (
     <>
@@ -89,7 +88,6 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
       <ReportBar report={shown} width={width} isStale={isFailed} />
       <NotFoundNote report={shown} />
       <Failure places={['above']} />
-      <RetryNote correlationId={asked?.correlationId} />
       <ReportRows
         report={shown}
         width={width}
@@ -114,13 +112,6 @@ function printedRows(page: SubscriptionPage): string {
   const before = (number - 1) * size;
   return text.rowsOf(before + 1, before + page.records.length, page.totalCount);
 }
-
-const FirstLoad = () => (
-  <>
-    <RetryNote correlationId={pending.value?.correlationId} />
-    <RowsSkeleton />
-  </>
-);
 
 /** Why the page could not be loaded, beside what asked for it. */
 function Failure({ places }: { places: readonly Place[] }) {
