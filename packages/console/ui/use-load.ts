@@ -9,28 +9,22 @@ export type Load<Value> =
   | { readonly kind: 'failed'; readonly error: unknown; readonly retry: () => void };
 
 /** The last value of a part, shown while the service does not respond. */
-export interface LastValue<Value> {
-  shown?: { readonly key: unknown; readonly value: Value; readonly at: Date } | undefined;
-}
-
-interface LoadOptions<Value> {
-  /** Loads again when it changes. */
-  readonly key?: unknown;
-  /** Keeps the last value after the part has left the page. */
-  readonly last?: LastValue<Value>;
+interface LastValue<Value> {
+  readonly key: unknown;
+  readonly value: Value;
+  readonly at: Date;
 }
 
 /**
  * Loads a part once, and once more after each `retry` and when the service responds again after a
  * failure. Waits while `load` is `undefined`. The signal aborts when the part is left, so that the
- * service does not read for nobody.
+ * service does not read for nobody. It loads again when `key` changes.
  */
 export function useLoad<Value>(
   load: ((signal: AbortSignal) => Promise<Value>) | undefined,
-  { key, last: kept }: LoadOptions<Value> = {},
+  { key }: { readonly key?: unknown } = {},
 ): Load<Value> {
-  const own = useRef<LastValue<Value>>({});
-  const last = kept ?? own.current;
+  const last = useRef<LastValue<Value>>(undefined);
   const [state, setState] = useState<Load<Value>>({ kind: 'loading' });
   const [attempt, setAttempt] = useState(0);
   const waits = load === undefined;
@@ -44,7 +38,7 @@ export function useLoad<Value>(
     const retry = (): void => setAttempt((number) => number + 1);
     load(left.signal).then(
       (value) => {
-        if (!left.signal.aborted) last.shown = { key, value, at: new Date() };
+        if (!left.signal.aborted) last.current = { key, value, at: new Date() };
         show({ kind: 'ready', value });
       },
       (error: unknown) => show({ kind: 'failed', error, retry }),
@@ -55,7 +49,7 @@ export function useLoad<Value>(
   useEffect(() => {
     if (isUp && state.kind === 'failed') state.retry();
   }, [isUp]);
-  const { shown } = last;
+  const { current: shown } = last;
   return isUp || shown?.key !== key || shown === undefined
     ? state
     : { kind: 'ready', value: shown.value, asOf: shown.at };

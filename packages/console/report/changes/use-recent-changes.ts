@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { type LastValue, type Load, useLoad } from '../../ui/use-load.ts';
+import { type Load, useLoad } from '../../ui/use-load.ts';
 import { changesUntil, reports } from '../api.ts';
 import { readPresentToken } from '../live/poll-changes.ts';
 import type { PastTime } from '../past/read-as-of.ts';
@@ -16,10 +16,6 @@ export interface RecentChangesState {
 }
 
 const readerUntil = (signal: AbortSignal): ChangeReader => ({ ...changesUntil(signal), present: readPresentToken });
-let last: Record<'listed' | 'counted', LastValue<RecentChanges>> = { listed: {}, counted: {} };
-session.onLeave(() => {
-  last = { listed: {}, counted: {} };
-});
 
 /** `isListed`: whether the changes are listed, and not only counted. */
 export function useRecentChanges({
@@ -30,9 +26,7 @@ export function useRecentChanges({
   readonly isListed: boolean;
 }): RecentChangesState {
   const store = useMemo(visitStore, []);
-  const loaded = useLoad((signal) => readRecentChanges(readerUntil(signal), store, Date.now, { selection, isListed }), {
-    last: last[isListed ? 'listed' : 'counted'],
-  });
+  const loaded = useLoad((signal) => readRecentChanges(readerUntil(signal), store, Date.now, { selection, isListed }));
   const [seen, setSeen] = useState<RecentChanges>();
   return {
     load: seen === undefined ? loaded : { kind: 'ready', value: seen },
@@ -50,12 +44,10 @@ export function useRecentChanges({
 /** What changed in the 7 days before a past time, or since the last visit. */
 export function useChangesAt(past: PastTime | undefined): Load<RecentChanges> {
   const store = useMemo(visitStore, []);
-  return useLoad(
-    (signal) =>
-      past === undefined
-        ? readRecentChanges(readerUntil(signal), store, Date.now, { isListed: false })
-        : readPastWeek(past, signal),
-    past === undefined ? { last: last.counted } : {},
+  return useLoad((signal) =>
+    past === undefined
+      ? readRecentChanges(readerUntil(signal), store, Date.now, { isListed: false })
+      : readPastWeek(past, signal),
   );
 }
 

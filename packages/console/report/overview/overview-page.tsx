@@ -6,13 +6,12 @@ import { Patterns } from '../../charts/marks.tsx';
 import { AsOf } from '../../ui/as-of.tsx';
 import { connection } from '../../ui/connection.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { type LastValue, type Load, useLoad } from '../../ui/use-load.ts';
+import { type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { useChangesAt } from '../changes/use-recent-changes.ts';
 import { asOf } from '../past/as-of.ts';
 import type { PastTime } from '../past/read-as-of.ts';
 import { NoRecords } from '../session/no-records.tsx';
-import { session } from '../session/session.ts';
 import { readPastPage } from '../store/past-page.ts';
 import { zoneName, zoneOfPages } from '../zone/local-days.ts';
 import { CategoryCard } from './category-card.tsx';
@@ -20,14 +19,10 @@ import { createdChart, endingChart, productBars, productBarsMax, statusBars, sta
 import { Figures } from './figures.tsx';
 import { NextEndsCard } from './next-ends-card.tsx';
 import {
-  type CreatedCounts,
-  type CreatedWeeks,
   daysShown,
-  type EndingSoon,
   monthsShown,
   nextEndsMax,
   nextEndsQuery,
-  type PeriodCounts,
   readCreated,
   readCreatedWeeks,
   readEnding,
@@ -40,22 +35,6 @@ import { overviewStrings } from './overview-strings.ts';
 import { PeriodCard } from './period-card.tsx';
 
 const text = overviewStrings;
-
-/** The last values of the cards, kept for the next visit of the page. */
-interface LastValues {
-  readonly totals: LastValue<SubscriptionSummary>;
-  readonly soon: LastValue<EndingSoon>;
-  readonly weeks: LastValue<CreatedWeeks>;
-  readonly nextEnds: LastValue<SubscriptionPage>;
-  readonly ending: LastValue<PeriodCounts<'renews'>>;
-  readonly created: LastValue<CreatedCounts>;
-}
-
-const newLastValues = (): LastValues => ({ totals: {}, soon: {}, weeks: {}, nextEnds: {}, ending: {}, created: {} });
-let present = newLastValues();
-session.onLeave(() => {
-  present = newLastValues();
-});
 
 /** The counts as they were or are, by day and month of the pages' time zone. */
 const readerAt = (past: PastTime | undefined, signal: AbortSignal): SummaryReader => {
@@ -72,18 +51,16 @@ const readNextEndsAt = (past: PastTime | undefined, now: Date, options: CallOpti
 export function OverviewPage() {
   const [past] = useState(() => asOf.peek());
   const [now] = useState(() => past?.date ?? new Date());
-  const [last] = useState(() => (past === undefined ? present : newLastValues()));
   const reader = (signal: AbortSignal): SummaryReader => readerAt(past, signal);
   const isPast = past !== undefined;
-  const totals = useLoad((signal) => readTotals(reader(signal)), { last: last.totals });
-  const soon = useLoad((signal) => readEndingSoon(reader(signal), now, isPast), { last: last.soon });
-  const weeks = useLoad((signal) => readCreatedWeeks(reader(signal), now), { last: last.weeks });
+  const totals = useLoad((signal) => readTotals(reader(signal)));
+  const soon = useLoad((signal) => readEndingSoon(reader(signal), now, isPast));
+  const weeks = useLoad((signal) => readCreatedWeeks(reader(signal), now));
   const changes = useChangesAt(past);
-  const ending = useLoad((signal) => readEnding(reader(signal), now), { last: last.ending });
-  const nextEnds = useLoad((signal) => readNextEndsAt(past, now, { signal }), { last: last.nextEnds });
+  const ending = useLoad((signal) => readEnding(reader(signal), now));
+  const nextEnds = useLoad((signal) => readNextEndsAt(past, now, { signal }));
   const created = useLoad(
     totals.kind === 'ready' ? (signal) => readCreated(reader(signal), totals.value, now) : undefined,
-    { last: last.created },
   );
   const figures = [totals, soon, weeks, changes, nextEnds];
   const failed = [...figures, created, ending].filter((load) => load.kind === 'failed');
