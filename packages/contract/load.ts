@@ -27,6 +27,9 @@ export const loadFlags = {
   ),
 } as const satisfies Record<string, TSchema>;
 
+/** The options of an import that the history shows. */
+export const importFlags = ['replace', 'strict', 'dry-run', 'remove', 'columns'] as const;
+
 /** Most characters of a mapping of columns: in a query string, each may take three. */
 export const mappingMax = 2_048;
 

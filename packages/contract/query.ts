@@ -1,30 +1,14 @@
 import type { TSchema } from 'typebox';
 import { exportAsOf } from './as-of.ts';
 import { durationDaysMax, durationPattern } from './duration.ts';
+import { Email } from './email.ts';
 import { fieldsOf } from './fields.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
+import { dateTimeRule } from './schema.ts';
 import { AutoRenew, Iccid, knownStatuses, noStatus, SubscriptionId, statusFilterPattern } from './subscription.ts';
 import { Type } from './type.ts';
 import { zoneParameter } from './zone.ts';
-
-/**
- * A subscriber's email address or identifier: a filter only, never part of a response and never
- * logged.
- */
-export const Email = Type.String({
-  pattern: '^[^\\s\\u0000-\\u001f\\u007f]{1,254}$',
-  minLength: 1,
-  maxLength: 254,
-  description: "The subscriber's email address or identifier, case-insensitive",
-  'x-rule': 'an email address or identifier of 1 to 254 characters without whitespace',
-  examples: ['ada@example.com'],
-});
-
-/** Normalizes an address for storage and comparison: trimmed, NFC, lower case. */
-export function normaliseEmail(text: string): string {
-  return text.trim().normalize('NFC').toLowerCase();
-}
 
 /** The largest page number that a request may contain; it does not limit the report. */
 const pageMax = 1_000_000_000;
@@ -48,7 +32,7 @@ const dateTime = (description: string) =>
     pattern: instantPattern,
     maxLength: 40,
     description,
-    'x-rule': 'an ISO 8601 date-time with Z or an offset',
+    'x-rule': dateTimeRule,
     examples: ['2024-05-01T00:00:00Z', '2024-05-01T00:00:00.002Z'],
   });
 

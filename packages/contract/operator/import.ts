@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { loadOutcomes, nullableMapping, outcomeMeanings } from '../load.ts';
+import { importFlags, loadOutcomes, nullableMapping, outcomeMeanings } from '../load.ts';
 import { printable } from '../schema.ts';
 import { Type } from '../type.ts';
 import {
@@ -13,25 +13,13 @@ import {
   time,
   word,
 } from './operation.ts';
+import { importId } from './path-parameters.ts';
 
 /** The state of an import: running, or how it ended. */
 export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const;
 
 /** The state of an import, and what became of its rows once it has ended. */
 const importOutcomes = ['running', ...loadOutcomes, 'interrupted'] as const;
-
-/** The options of an import that the history shows. */
-export const importFlags = ['replace', 'strict', 'dry-run', 'remove', 'columns'] as const;
-
-/** The id of an import. */
-export const importId = Type.String({
-  format: 'uuid',
-  maxLength: 36,
-  pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-  description: 'Its id, a UUID that begins with the time of the start',
-  'x-rule': 'the id of an import',
-  examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
-});
 
 /** The result of an import. */
 const importResult = word(importResults, 'How it ended; interrupted if its process was killed');

@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox';
 import { printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { importId } from './import.ts';
 
 const identifier = (description: string, example: string): TSchema =>
   Type.String({
@@ -12,6 +11,16 @@ const identifier = (description: string, example: string): TSchema =>
     'x-rule': '1 to 255 printable characters',
     examples: [example],
   });
+
+/** The id of an import. */
+export const importId = Type.String({
+  format: 'uuid',
+  maxLength: 36,
+  pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+  description: 'Its id, a UUID that begins with the time of the start',
+  'x-rule': 'the id of an import',
+  examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
+});
 
 /** The path parameters of the operator's API. */
 export const pathParameters: Readonly<Record<string, TSchema>> = {

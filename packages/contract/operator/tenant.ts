@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
+import { Email } from '../email.ts';
 import { mappingJson, nullableMapping } from '../load.ts';
-import { Email } from '../query.ts';
 import { plain, wholeNumber } from '../schema.ts';
 import { Iccid, SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';

@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
+import { Email, normaliseEmail } from '../../contract/email.ts';
 import { formatInstant, parseInstant } from '../../contract/instant.ts';
 import { operations } from '../../contract/operations.ts';
 import { shorten } from '../../contract/problem.ts';
 import { Product } from '../../contract/product.ts';
-import { dateFields, Email, filterParameters, normaliseEmail } from '../../contract/query.ts';
 import { valueAt as fieldOf, type RecordField, recordFields, recordWith } from '../../contract/record-fields.ts';
-import { fitsText, ruleOf } from '../../contract/schema.ts';
+import { dateTimeRule, fitsText, ruleOf } from '../../contract/schema.ts';
 import { Subscription } from '../../contract/subscription.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
@@ -19,7 +19,9 @@ const namesOf = (isWanted: (field: RecordField) => boolean): readonly string[] =
   recordFields.filter((field) => field.path.length === 1 && isWanted(field)).map(({ name }) => name);
 
 /** The dates that a row needs are first. */
-const dateNames = [...new Set([...Object.values(dateFields), ...namesOf(({ type }) => type === 'instant')])];
+const dateNames = [
+  ...new Set(['createdDate', 'activationDate', 'expirationDate', ...namesOf(({ type }) => type === 'instant')]),
+];
 const booleanNames = namesOf(({ type }) => type === 'boolean');
 const optionalNames = namesOf(({ isOptional }) => isOptional);
 
@@ -220,7 +222,7 @@ const dotted = (path: readonly string[]): string => path.join('.');
 
 /** The rule for the field at a path; a date is read as that of a filter is. */
 function describe(path: readonly string[]): string {
-  if (dateNames.some((name) => name === dotted(path))) return ruleOf(filterParameters.before);
+  if (dateNames.some((name) => name === dotted(path))) return `${dateTimeRule}, such as 2024-05-01T00:00:00Z`;
   const schema = schemaAt(path);
   return 'properties' in schema ? 'a JSON object' : ruleOf(schema);
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { importFlags } from '../../contract/operator/import.ts';
+import type { importFlags } from '../../contract/load.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import {
   type ImportCounts,

@@ -1,7 +1,7 @@
 import type { SqlValue } from './store.ts';
+import type { dateColumns } from './subscription-row.ts';
 
-/** The date columns that reports can be ordered and filtered by. */
-export const dateColumns = ['created_date', 'activation_date', 'expiration_date'] as const;
+/** A date that reports can be ordered and filtered by. */
 export type DateColumn = (typeof dateColumns)[number];
 
 export interface DateBounds {
@@ -17,7 +17,7 @@ export interface DateBounds {
 const valueColumns = {
   id: 'id',
   iccid: 'iccid',
-  /** Normalised (`contract/query.ts`). */
+  /** Normalised (`contract/email.ts`). */
   email: 'email',
   productId: 'product_id',
   planId: 'plan_id',

@@ -18,6 +18,9 @@ export interface SubscriptionRow {
   readonly record: string;
 }
 
+/** The date columns that reports can be ordered and filtered by. */
+export const dateColumns = ['created_date', 'activation_date', 'expiration_date'] as const;
+
 interface RowColumn {
   readonly name: string;
   /** A `bigint` is a date in UTC epoch seconds. */

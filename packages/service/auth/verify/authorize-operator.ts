@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { OperatorScope } from '../../../contract/oauth/grant.ts';
-import { isWellFormedOperatorToken } from '../../../contract/operator/token.ts';
+import { isWellFormedOperatorToken } from '../../../contract/operator/token-format.ts';
 import type { Store } from '../../storage/store.ts';
 import { findOperatorToken, type OperatorToken, recordOperatorTokenUse } from '../../storage/tables/operator-token.ts';
 import { AccessError, ThrottledError } from '../error.ts';

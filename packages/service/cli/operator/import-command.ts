@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { serverOf } from '../../../cli/remote/server.ts';
-import { outcomeOf } from '../../../contract/load.ts';
-import { importFlags } from '../../../contract/operator/import.ts';
+import { importFlags, outcomeOf } from '../../../contract/load.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import type { Output } from '../../../terminal/output.ts';

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
+  importFlags,
   type LoadFlag,
   type LoadSummary,
   loadFlags,
@@ -11,7 +12,6 @@ import {
   rejectedRowsShown,
   savedMapping,
 } from '../../../contract/load.ts';
-import { importFlags } from '../../../contract/operator/import.ts';
 import { describeFaults } from '../../../contract/parameter-faults.ts';
 import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
 import { ruleOf } from '../../../contract/schema.ts';

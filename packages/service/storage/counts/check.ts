@@ -1,6 +1,6 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { Row, TenantReader } from '../store.ts';
-import { dateColumns } from '../subscription-filter.ts';
+import { dateColumns } from '../subscription-row.ts';
 import { countKeys, toCountedRow } from './counted-row.ts';
 import {
   dateOfSeries,

@@ -1,7 +1,6 @@
 import type { OrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
-import { dateColumns } from '../subscription-filter.ts';
-import type { SubscriptionRow } from '../subscription-row.ts';
+import { dateColumns, type SubscriptionRow } from '../subscription-row.ts';
 import { keyOf, planKey, productOfSeries, renewing, seriesOfDate, seriesOfProduct, wholeSeries } from './span.ts';
 
 // The columns of a row that the counts depend on, and which trees and keys count it.

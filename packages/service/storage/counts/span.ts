@@ -1,6 +1,7 @@
 import type { OrderKey } from '../order-key.ts';
 import type { Row, TenantSql } from '../store.ts';
-import { type DateColumn, dateColumns, type SubscriptionFilter } from '../subscription-filter.ts';
+import type { DateColumn, SubscriptionFilter } from '../subscription-filter.ts';
+import { dateColumns } from '../subscription-row.ts';
 
 // Order-statistic trees of row counts with three fixed levels: three per tenant, one for the order
 // of each date, and one per tenant and product, in the order of `createdDate`. A rank adds up all

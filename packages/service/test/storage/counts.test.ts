@@ -11,8 +11,9 @@ import { valuesMax } from '../../storage/counts/limit-values.ts';
 import { RangeMemory } from '../../storage/read/range-memory.ts';
 import { countMatching } from '../../storage/read/records.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
-import { type DateColumn, dateColumns, type SubscriptionFilter } from '../../storage/subscription-filter.ts';
+import type { DateColumn, SubscriptionFilter } from '../../storage/subscription-filter.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
+import { dateColumns } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
