@@ -46,8 +46,8 @@ const rows: readonly Folder[] = [
   },
   {
     path: 'tracing',
-    contents: 'spans of requests, stages and statements',
-    imports: ['@opentelemetry/*', 'node'],
+    contents: 'spans of statements',
+    imports: ['@opentelemetry/*'],
   },
   {
     path: 'storage',
@@ -119,12 +119,12 @@ const rows: readonly Folder[] = [
   {
     path: 'auth/verify',
     contents: "checks access tokens and operators' tokens",
-    imports: [...inAuth, 'auth/keys', 'tracing', 'jose'],
+    imports: [...inAuth, 'auth/keys', 'jose'],
   },
   {
     path: 'auth/provider',
     contents: 'the external identity provider: tokens, keys, sign-in of people',
-    imports: [...inAuth, 'auth/verify', 'tracing', 'jose', 'openid-client'],
+    imports: [...inAuth, 'auth/verify', 'jose', 'openid-client'],
   },
   {
     path: 'auth/grants',
@@ -144,7 +144,7 @@ const rows: readonly Folder[] = [
   {
     path: 'report',
     contents: 'queries: parse → plan → run → format, one file for each stage',
-    imports: ['contract', 'parquet', 'tracing', 'storage'],
+    imports: ['contract', 'parquet', 'storage'],
   },
   {
     path: 'parquet',
@@ -156,7 +156,6 @@ const rows: readonly Folder[] = [
     contents: 'import: read CSV or NDJSON → check rows → load; synthetic rows',
     imports: [
       'contract',
-      'tracing',
       'storage',
       'csv-parse',
       'csv-stringify',
@@ -191,7 +190,6 @@ const rows: readonly Folder[] = [
     contents: 'what every request passes: guards, limits, the access log, errors',
     imports: [
       'contract',
-      'tracing',
       '@opentelemetry/*',
       'auth',
       'storage/error.ts',
@@ -204,17 +202,17 @@ const rows: readonly Folder[] = [
   {
     path: 'http/report',
     contents: "the report's operations: pages, exports, summaries, changes, response caching",
-    imports: [...routes, 'storage/bounded-map.ts', 'tracing', 'report', ...server],
+    imports: [...routes, 'storage/bounded-map.ts', 'report', ...server],
   },
   {
     path: 'http/oauth',
     contents: 'the token endpoint, revocation, introspection, metadata',
-    imports: [...routes, 'tracing', ...server],
+    imports: [...routes, ...server],
   },
   {
     path: 'http/console',
     contents: "serves the consoles' pages on both listeners",
-    imports: [...routes, 'tracing', ...server],
+    imports: [...routes, ...server],
   },
   {
     path: 'http/reference',
@@ -276,7 +274,7 @@ const rows: readonly Folder[] = [
   {
     path: 'service/cli/settings',
     contents: 'reads settings; `packages/service/cli/config.ts` defines all of them',
-    imports: ['contract', 'tracing', 'auth', 'http/listener/tls.ts', ...secrets, 'pino', 'node'],
+    imports: ['contract', 'auth', 'http/listener/tls.ts', ...secrets, 'pino', 'node'],
   },
   {
     path: 'service/cli/log',
@@ -313,7 +311,6 @@ const rows: readonly Folder[] = [
     contents: 'the command `serve`: processes, signals, metrics, regular work, the demo',
     imports: [
       'contract',
-      'tracing',
       'storage',
       'auth',
       'audit',

@@ -6,6 +6,8 @@ import {
   type Context,
   type ContextManager,
   context,
+  createTraceState,
+  propagation,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
@@ -13,6 +15,7 @@ import {
   type SpanOptions,
   type SpanStatus,
   SpanStatusCode,
+  type TextMapPropagator,
   TraceFlags,
   type Tracer,
   trace,
@@ -123,12 +126,27 @@ const manager: ContextManager = {
   disable: () => manager,
 };
 
+/** Reads what a client sends (W3C Trace Context), if it is well-formed. */
+const propagator: TextMapPropagator<Record<string, string>> = {
+  extract(at, { traceparent = '', tracestate }) {
+    const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent) ?? [];
+    if (traceId === undefined || spanId === undefined) return at;
+    const traceState = tracestate === undefined ? undefined : createTraceState(tracestate);
+    const sent = { traceId, spanId, traceFlags: Number.parseInt(flags ?? '', 16), isRemote: true };
+    return trace.setSpanContext(at, { ...sent, ...(traceState && { traceState }) });
+  },
+  inject: () => undefined,
+  fields: () => ['traceparent', 'tracestate'],
+};
+
 /** Records spans in this process from now on; returns the function that stops this. */
 export function registerSpans(): () => void {
   context.setGlobalContextManager(manager);
+  propagation.setGlobalPropagator(propagator);
   trace.setGlobalTracerProvider({ getTracer: () => tracer });
   return () => {
     trace.disable();
+    propagation.disable();
     context.disable();
   };
 }

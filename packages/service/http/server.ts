@@ -9,7 +9,6 @@ import { addHealthRoutes, type Readiness } from './listener/health.ts';
 import { addHomeRoute, publicLinks } from './listener/home.ts';
 import type { RateLimiter } from './listener/rate-limit.ts';
 import { unknownPath } from './listener/send-error.ts';
-import { traceRequests } from './listener/tracing.ts';
 import { accessOf, addConsoleSessionRoutes } from './oauth/console-session.ts';
 import { addMetadataRoutes, addTokenManagementRoutes, addTokenRoute } from './oauth/oauth-endpoints.ts';
 import { addProviderSignIn } from './oauth/provider-sign-in.ts';
@@ -46,7 +45,6 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addForwardedWarning(app);
   addTurns(app);
   const { limiter, queue, auth } = options;
-  traceRequests(app.server, isHttps ? 'https' : 'http');
   const addSubscriptionRoutes = createSubscriptionRoutes(options);
   addSubscriptionRoutes(app);
   addTokenRoute(app, { auth, limiter, queue });

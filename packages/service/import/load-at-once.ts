@@ -1,5 +1,4 @@
 import type { Replacement, Store, TenantId } from '../storage/store.ts';
-import { inSpan } from '../tracing/span.ts';
 import { ImportError, sayLeft } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-summary.ts';
@@ -42,9 +41,7 @@ export async function loadAtOnce(
           refused: refusalOf(tally, replace),
         };
       requireHeld(lock, left);
-      const { removed, ...counts } = await inSpan('replace records', () =>
-        replacement.finish(dryRun, { confirmed: options.remove }),
-      ).catch(sayLeft(left));
+      const { removed, ...counts } = await replacement.finish(dryRun, { confirmed: options.remove }).catch(sayLeft(left));
       return { ...summaryOf(tally, counts), ...(replace && { removed }) };
     } finally {
       options.onCounts?.({ ...tally, ...nothingLoaded });
@@ -67,11 +64,7 @@ async function addRows(
       options.onProgress?.(tally.read);
       // the load is refused anyway; read on only to report all faults
       if (tally.rejected > 0) continue;
-      pendingBatch = inSpan(
-        'add batch',
-        () => replacement.add(rows),
-        () => ({ 'subreport.rows': rows.length }),
-      );
+      pendingBatch = replacement.add(rows);
       pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
     }
   } finally {

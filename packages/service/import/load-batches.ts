@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../storage/error.ts';
 import type { ImportLock, LoadCounts, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { inSpan } from '../tracing/span.ts';
 import { ImportError, sayLeft } from './error.ts';
 import { requireHeld } from './import-lock.ts';
 
@@ -42,11 +41,9 @@ export function createBatchLoader({ store, tenant, lock, importId }: LoadTarget)
     requireHeld(lock, 'run the import again');
     const before = counts.inserted + counts.updated;
     const expectsNew = before > 0 && counts.updated + counts.unchanged === 0;
-    const loaded = await inSpan(
-      'load batch',
-      () => retryBusy(() => store.loadSubscriptions(tenant, rows, expectsNew, importId)),
-      () => ({ 'subreport.rows': rows.length }),
-    ).catch(sayLeft(before === 0 ? 'nothing was loaded' : `the ${before} records before them are loaded`));
+    const loaded = await retryBusy(() => store.loadSubscriptions(tenant, rows, expectsNew, importId)).catch(
+      sayLeft(before === 0 ? 'nothing was loaded' : `the ${before} records before them are loaded`),
+    );
     counts.inserted += loaded.inserted;
     counts.updated += loaded.updated;
     counts.unchanged += loaded.unchanged;

@@ -2,7 +2,6 @@ import type { ReportFormat } from '../../contract/report.ts';
 import { writeParquet } from '../parquet/write-parquet.ts';
 import { countErased, countPast, streamPast } from '../storage/read/past.ts';
 import type { LineBatch, TenantId } from '../storage/store.ts';
-import { inSpan } from '../tracing/span.ts';
 import { csvHeader } from './csv-lines.ts';
 import { explainNothing } from './explain-nothing.ts';
 import { describeFilters, listsOf } from './filters.ts';
@@ -51,12 +50,12 @@ export async function exportSubscriptions(
 ): Promise<ReportExport> {
   const { format } = query;
   if (format === 'json') throw new TypeError('Cannot stream a report as JSON: the parser must have refused it');
-  const { filter, order } = inSpan('plan', () => planReport(query, limits.firstPage));
+  const { filter, order } = planReport(query, limits.firstPage);
   const moment = await settle(store, tenant, query.asOf, query);
-  const snapshot = await inSpan('open snapshot', () => store.openSnapshot(tenant, pauseMsMax));
+  const snapshot = await store.openSnapshot(tenant, pauseMsMax);
   try {
     const at = await requireRevision(snapshot, moment);
-    const total = await inSpan('count', () => countPast(snapshot, filter, at));
+    const total = await countPast(snapshot, filter, at);
     const erased = await countErased(snapshot, at);
     const lists = listsOf(query);
     const notFound = lists.length === 0 ? undefined : await findNotFound(snapshot, lists, at);

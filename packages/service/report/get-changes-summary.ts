@@ -11,7 +11,6 @@ import type { SettledMoment } from '../storage/read/past.ts';
 import { readProductNames } from '../storage/read/summary.ts';
 import type { SqlValue, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
-import { createStages, type StageTimer } from '../tracing/span.ts';
 import { calendarOf, formatBucket, periodWithin } from './calendar.ts';
 import { keyBehind } from './change-token.ts';
 import { ReportError } from './error.ts';
@@ -20,6 +19,7 @@ import type { TimedReport } from './list-subscriptions.ts';
 import { notKept, readTenant, requireRevision, settle } from './moment.ts';
 import type { ChangesSummaryQuery } from './parse-changes.ts';
 import type { ReportContext } from './report-query.ts';
+import { createStages, type StageTimer } from './stages.ts';
 
 /** The cache key of a summary of changes, apart from the tenant and its revision. */
 export const changesSummaryKey = (query: ChangesSummaryQuery): string => JSON.stringify(['changes summary', query]);

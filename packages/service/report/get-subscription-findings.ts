@@ -6,9 +6,9 @@ import { type Finding, readCommitted, readFindings } from '../storage/read/findi
 import { countMatching } from '../storage/read/records.ts';
 import type { TenantId, TenantReader } from '../storage/store.ts';
 import { readRevision } from '../storage/tables/tenant-revision.ts';
-import { createStages, inSpan } from '../tracing/span.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import type { ReportContext } from './report-query.ts';
+import { createStages } from './stages.ts';
 
 const hourSeconds = 3_600;
 
@@ -32,7 +32,7 @@ export async function getSubscriptionFindings(
   pauseMsMax: number,
 ): Promise<TimedReport> {
   const stages = createStages();
-  const snapshot = await inSpan('open snapshot', () => store.openSnapshot(tenant, pauseMsMax));
+  const snapshot = await store.openSnapshot(tenant, pauseMsMax);
   try {
     return await stages.run('run', async () => {
       const revision = await readRevision(snapshot);

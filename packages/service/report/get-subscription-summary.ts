@@ -4,13 +4,13 @@ import { countErased, type Moment, summarisePast } from '../storage/read/past.ts
 import type { DimensionCounts, SummaryBucket, SummaryCounts, SummaryPlan } from '../storage/read/summary.ts';
 import type { SqlValue, Store, TenantId } from '../storage/store.ts';
 import { boundsOf } from '../storage/subscription-filter.ts';
-import { createStages, type StageTimer } from '../tracing/span.ts';
 import { type BucketUnit, calendarOf, formatBucket, periodWithin } from './calendar.ts';
 import { explainNothing } from './explain-nothing.ts';
 import { type AskedFilters, canonicalFilters, dateColumns, describeFilters, planFilter } from './filters.ts';
 import type { FormattedReport } from './format.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import { describeRevision, readTenant, requireRevision, settle } from './moment.ts';
+import { createStages, type StageTimer } from './stages.ts';
 import { describeExplanation } from './write-records.ts';
 
 /** The cache key of a summary, apart from the tenant and its revision. */

@@ -7,7 +7,6 @@ import { readRecord } from '../storage/read/records.ts';
 import type { Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory } from '../storage/tables/history.ts';
 import { readRevision } from '../storage/tables/tenant-revision.ts';
-import { inSpan } from '../tracing/span.ts';
 import { ReportError } from './error.ts';
 import { readTenant, requireRevision, settle } from './moment.ts';
 import type { parseOne } from './parse-one.ts';
@@ -82,9 +81,7 @@ async function findOne(
   id: string,
   read: (reader: TenantReader) => Promise<OneSubscription | undefined>,
 ): Promise<OneSubscription> {
-  const found = fitsText(SubscriptionId, id)
-    ? await inSpan('run', () => readTenant(store, tenant, read, { isBounded: true }))
-    : undefined;
+  const found = fitsText(SubscriptionId, id) ? await readTenant(store, tenant, read, { isBounded: true }) : undefined;
   if (found !== undefined) return found;
   throw new ReportError('NOT_FOUND', [
     'Cannot find the subscription: its id must be that of one of your subscriptions',

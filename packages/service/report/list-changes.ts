@@ -16,7 +16,6 @@ import {
 import type { SettledMoment } from '../storage/read/past.ts';
 import type { Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
-import { createStages, type StageTimer } from '../tracing/span.ts';
 import {
   baseOf,
   type ChangeToken,
@@ -34,6 +33,7 @@ import { describeMoment, notKept, readTenant, requireRevision, settle } from './
 import type { ChangesQuery } from './parse-changes.ts';
 import type { ReportContext } from './report-query.ts';
 import { createSelection } from './select-fields.ts';
+import { createStages, type StageTimer } from './stages.ts';
 
 /** The cache key of a response, apart from the tenant and its revision. */
 export function changesKey({ reportUrl }: ReportContext, query: ChangesQuery): string {

@@ -1,11 +1,11 @@
 import type { TenantId } from '../storage/store.ts';
-import { createStages, type StageTimer, type Timings } from '../tracing/span.ts';
 import { explainPage } from './explain-nothing.ts';
 import { listsOf } from './filters.ts';
 import { type FormattedReport, formatReport } from './format.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
 import { runListed, runReport } from './run.ts';
+import { createStages, type StageTimer, type Timings } from './stages.ts';
 import { layoutOf } from './write-records.ts';
 
 /** A response of the report, with the duration of each stage. */

@@ -1,61 +1,38 @@
-import { SpanKind, trace } from '@opentelemetry/api';
-import { endFailed, inDescribedSpan, type SpanDescription, startSpan } from './span.ts';
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 
-/** The database that runs a statement. */
-export interface TracedDatabase {
-  readonly system: 'sqlite' | 'postgresql';
-  /** The name of the database. */
-  readonly namespace?: string | undefined;
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-}
-
-type Statements = string | readonly string[];
-
-/** Runs a statement, or several that are sent as one, in a span. Values are never recorded. */
-export const inStatement = <T>(database: TracedDatabase, sql: Statements, work: () => T): T =>
-  inDescribedSpan(() => describeStatement(database, sql), work);
-
-/** Records one span for a stream of rows, from its first row to its end. */
-export const streamStatement = <T>(database: TracedDatabase, sql: string, rows: AsyncIterable<T>): AsyncIterable<T> =>
-  trace.getActiveSpan()?.isRecording() === true ? recordRows(database, sql, rows) : rows;
-
-async function* recordRows<T>(database: TracedDatabase, sql: string, rows: AsyncIterable<T>): AsyncGenerator<T> {
-  const span = startSpan(() => describeStatement(database, sql));
+/**
+ * Runs a statement, or several that are sent as one, in a span of the request's trace if that is
+ * recorded. Values are never recorded, nor messages of errors, which may quote them.
+ */
+export function inStatement<T>(system: 'sqlite' | 'postgresql', sql: string | readonly string[], work: () => T): T {
+  if (trace.getActiveSpan()?.isRecording() !== true) return work();
+  const texts = typeof sql === 'string' ? [sql] : sql;
+  // follows the semantic conventions of OpenTelemetry for databases, 1.45
+  const attributes = { 'db.system.name': system, 'db.query.text': texts.join('; ') };
+  const span = trace.getTracer('subreport').startSpan(summarize(texts), { kind: SpanKind.CLIENT, attributes });
+  const fail = (error: unknown): void => {
+    const { code, name } = error as { code?: unknown; name?: unknown };
+    const type = String(code ?? name ?? 'Error');
+    span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type).end();
+  };
   try {
-    yield* rows;
+    const result = work();
+    if (result instanceof Promise) result.then(() => span.end(), fail);
+    else span.end();
+    return result;
   } catch (error) {
-    if (span !== undefined) endFailed(span, error);
+    fail(error);
     throw error;
-  } finally {
-    if (span?.isRecording() === true) span.end();
   }
 }
 
-/** The verb of a statement, and the first table that it names. */
-const operationPattern = /^\s*(\w+)/;
+/** The first table that a statement names. */
 const tablePattern = /\b(?:into\s+([a-z_]+)|(?:from|update|join)\s+([a-z_]+)\b(?!\s*\())/i;
 
-/** Follows the semantic conventions of OpenTelemetry for databases, 1.45. */
-function describeStatement(database: TracedDatabase, sql: Statements): SpanDescription {
-  const texts = typeof sql === 'string' ? [sql] : sql;
-  // a batch is named after its first statement with a table, not after its BEGIN
+/** The verb and the table of a statement; of several, of the first with a table, not their BEGIN. */
+function summarize(texts: readonly string[]): string {
   const main = texts.find((text) => tablePattern.test(text)) ?? texts[0] ?? '';
-  const operation = operationPattern.exec(main)?.[1]?.toUpperCase() ?? 'UNKNOWN';
-  const [, target, source] = tablePattern.exec(main) ?? [];
-  const table = target ?? source;
-  const name = texts.length > 1 ? `BATCH ${operation}` : operation;
-  const summary = table === undefined ? name : `${name} ${table}`;
-  const attributes = {
-    'db.system.name': database.system,
-    'db.namespace': database.namespace,
-    'db.query.text': texts.join('; '),
-    'db.query.summary': summary,
-    'db.operation.name': name,
-    'db.collection.name': table,
-    'db.operation.batch.size': texts.length > 1 ? texts.length : undefined,
-    'server.address': database.host,
-    'server.port': database.port,
-  };
-  return { name: summary, kind: SpanKind.CLIENT, attributes };
+  const verb = /\w+/.exec(main)?.[0].toUpperCase() ?? 'UNKNOWN';
+  const [, target, source = ''] = tablePattern.exec(main) ?? [];
+  return `${texts.length > 1 ? 'BATCH ' : ''}${verb} ${target ?? source}`.trim();
 }

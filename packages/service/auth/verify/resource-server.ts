@@ -4,7 +4,6 @@ import type { Scope } from '../../../contract/oauth/grant.ts';
 import { BoundedMap, estimateBytes } from '../../storage/bounded-map.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { type ClientRow, findClientOfToken, isExternalClient } from '../../storage/tables/client.ts';
-import { inSpan } from '../../tracing/span.ts';
 import type { AuthContext } from '../auth-context.ts';
 import { AccessError } from '../error.ts';
 import {
@@ -91,7 +90,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
   return {
     verifyToken,
     findTokenClient,
-    authorize: (header, scope) => inSpan('check token', () => authorize(header, scope)),
+    authorize,
   };
 
   async function authorize(header: string | undefined, scope: Scope): Promise<Access> {

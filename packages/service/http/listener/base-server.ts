@@ -10,7 +10,7 @@ import { limitConnections } from './limit-connections.ts';
 import { createRequestDeadlines } from './request-deadline.ts';
 import { sendError } from './send-error.ts';
 import { installTls, type ListenerTls, tlsOptions } from './tls.ts';
-import { addTracing, describeTrace, traceHeader } from './tracing.ts';
+import { addTracing } from './tracing.ts';
 import { createUnroutedHandler } from './unrouted.ts';
 
 /** What both listeners need. */
@@ -69,8 +69,6 @@ export function buildBaseServer(options: BaseServerOptions): FastifyInstance {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
     genReqId: correlationIdOf,
-    childLoggerFactory: (parent, bindings, settings, request) =>
-      parent.child(Object.assign(bindings, describeTrace(request)), settings),
     // requests in progress, or on open connections, still get their response
     return503OnClosing: false,
     bodyLimit: 65_536,
@@ -91,13 +89,12 @@ export function buildBaseServer(options: BaseServerOptions): FastifyInstance {
   const handleUnrouted = createUnroutedHandler(app, notFound);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(handleUnrouted);
+  addTracing(app, options.isHttps ? 'https' : 'http');
   const startDeadline = createRequestDeadlines(app, options.requestMs);
   // a single hook without a promise: every request pays for each further hook or promise
   app.addHook('onRequest', (request, reply, done) => {
     startDeadline(request, reply);
     reply.headers(headers).header(correlationHeader, request.id);
-    const trace = traceHeader(request.raw);
-    if (trace !== undefined) reply.headers(trace);
     if (isDraining()) reply.header('connection', 'close');
     guardRequest(request, allowsHost);
     // before the body is read
@@ -123,7 +120,6 @@ export function buildBaseServer(options: BaseServerOptions): FastifyInstance {
     },
   });
   addAccessLog(app, options.observe);
-  addTracing(app);
   return app;
 }
 

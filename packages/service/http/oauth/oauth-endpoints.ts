@@ -17,7 +17,6 @@ import { chooseGrant, requestToken } from '../../auth/grants/token-request.ts';
 import { keySetSeconds } from '../../auth/keys/key-schedule.ts';
 import { networkOf } from '../../auth/network.ts';
 import type { ResourceServer } from '../../auth/verify/resource-server.ts';
-import { inSpan } from '../../tracing/span.ts';
 import { type FairQueue, takeTurn } from '../listener/fair-queue.ts';
 import { acceptBodies } from '../listener/operation-routes.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
@@ -59,8 +58,6 @@ export interface OauthServing {
 /** An endpoint to which an OAuth client posts a form. */
 interface OauthRoute<Checked> {
   readonly path: string;
-  /** Of the span around `handle`. */
-  readonly spanName: string;
   /** Checks the form before the client is authenticated. */
   readonly checkForm: (form: ReadonlyMap<string, string>) => Checked;
   /** Returns the response body, or throws `TokenError`. */
@@ -74,7 +71,7 @@ interface OauthRoute<Checked> {
 function addOauthRoute<Checked>(
   app: FastifyInstance,
   { auth, limiter, queue }: OauthServing,
-  { path, spanName, checkForm, handle }: OauthRoute<Checked>,
+  { path, checkForm, handle }: OauthRoute<Checked>,
 ): void {
   app.register(async (scope) => {
     acceptBodies(scope, formType);
@@ -87,10 +84,8 @@ function addOauthRoute<Checked>(
       handler: async (request, reply) => {
         forbidStoring(reply);
         const bounded = withinRequest(auth, request);
-        const identified = await inSpan('authenticate client', () =>
-          identify(bounded, request, checkForm, (claimedId) =>
-            takeTurn(queue, oauthFlow(request.ip, claimedId), request, reply),
-          ),
+        const identified = await identify(bounded, request, checkForm, (claimedId) =>
+          takeTurn(queue, oauthFlow(request.ip, claimedId), request, reply),
         ).catch(async (error: unknown) => {
           // counts for the address, as the client is unknown
           if (error instanceof TokenError) await limiter.count(request, reply);
@@ -101,7 +96,7 @@ function addOauthRoute<Checked>(
         request.access = { clientId, tenant, rateLimit };
         await limiter.count(request, reply);
         const audit = (more: Partial<TokenAudit>) => auditRequest(request, more);
-        const body = await inSpan(spanName, () => handle({ context: bounded, ...identified, audit }));
+        const body = await handle({ context: bounded, ...identified, audit });
         audit({ outcome: 'accepted' });
         return body ?? reply.type('application/json').send('');
       },
@@ -178,7 +173,6 @@ function readForm({ body }: FastifyRequest): ReadonlyMap<string, string> {
 export function addTokenRoute(app: FastifyInstance, serving: OauthServing): void {
   addOauthRoute(app, serving, {
     path: operations.issueToken.path,
-    spanName: 'issue token',
     checkForm: chooseGrant,
     handle: async ({ context: bounded, client, form, checked: grant, audit }) => {
       const { response, ids } = await requestToken(bounded, client, grant, form);
@@ -192,7 +186,6 @@ export function addTokenRoute(app: FastifyInstance, serving: OauthServing): void
 export function addTokenManagementRoutes(app: FastifyInstance, serving: OauthServing, server: ResourceServer): void {
   addOauthRoute(app, serving, {
     path: operations.revokeToken.path,
-    spanName: 'revoke token',
     checkForm: () => undefined,
     handle: async ({ context: bounded, client, form }) => {
       await revokeToken(bounded, server, client, form.get('token'));
@@ -201,7 +194,6 @@ export function addTokenManagementRoutes(app: FastifyInstance, serving: OauthSer
   });
   addOauthRoute(app, serving, {
     path: operations.introspectToken.path,
-    spanName: 'introspect token',
     checkForm: () => undefined,
     handle: ({ context: bounded, client, form }) => introspectToken(bounded, server, client, form.get('token')),
   });

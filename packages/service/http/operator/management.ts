@@ -8,7 +8,6 @@ import { type BaseServerOptions, bodyMsMax, buildBaseServer } from '../listener/
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
 import { addHomeRoute, operatorLinks } from '../listener/home.ts';
 import { discardBody, limitBody } from '../listener/read-body.ts';
-import { traceRequests } from '../listener/tracing.ts';
 import { addDocsRoutes } from '../reference/docs-routes.ts';
 import { addOperatorSessionRoutes } from './console-session.ts';
 import {
@@ -68,7 +67,6 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   // over TLS, the certificate already belongs to one name
   const hosts = options.tls === undefined && { allowsHost: createHostList(options) };
   const app = buildBaseServer({ ...options, ...hosts, isHttps, notFound: unknownPath, requestTimeoutMs: 0 });
-  traceRequests(app.server, isHttps ? 'https' : 'http');
   const bodyMs = options.bodyMs ?? bodyMsMax;
   const loads = ({ load }: FastifyRequest): boolean => load != null;
   app.addHook('onRequest', (request, reply, done) => {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createStages, type Timings } from '../../report/stages.ts';
 import { BoundedMap } from '../../storage/bounded-map.ts';
 import type { TenantId } from '../../storage/store.ts';
-import { createStages, inSpan, type Timings } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access-log.ts';
 import {
   type ContentCoding,
@@ -119,7 +119,7 @@ async function encode(
   const codedKey = `${key} ${coding}`;
   const known = cache.get(codedKey);
   if (known?.revision === page.revision) return known;
-  const body = await inSpan('compress', () => compress(coding, page.body));
+  const body = await compress(coding, page.body);
   const headers = { ...page.headers, etag: codedTag(page.headers.etag, coding), 'content-encoding': coding };
   const coded = { body, headers, revision: page.revision };
   cache.set(codedKey, coded);

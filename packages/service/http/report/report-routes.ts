@@ -5,7 +5,7 @@ import { createPageKey, listSubscriptions } from '../../report/list-subscription
 import { parseNoParameters, parseReport } from '../../report/parse.ts';
 import { parseSearch } from '../../report/parse-search.ts';
 import type { ReportContext, ReportQuery } from '../../report/report-query.ts';
-import { createStages } from '../../tracing/span.ts';
+import { createStages } from '../../report/stages.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
 import { acceptBodies, queryOf, routePath } from '../listener/operation-routes.ts';

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { driverUrl, neverSendClearText } from '../../../outgoing/database.ts';
-import type { TracedDatabase } from '../../tracing/statement-span.ts';
 import { before } from '../deadline.ts';
 import { toStorageError, translateError, withAddress } from './error.ts';
 import { distributedOption } from './session.ts';
@@ -81,17 +80,4 @@ export async function useUnbounded<T>(url: string, work: (client: pg.Client) => 
   } finally {
     await close(client);
   }
-}
-
-const portDefault = 5_432;
-
-/** Describes the database of a connection URL to spans, without user and password. */
-export function describeDatabase(url: string): TracedDatabase {
-  const { hostname, port, pathname } = new URL(url);
-  return {
-    system: 'postgresql',
-    namespace: decodeURIComponent(pathname.slice(1)),
-    host: hostname,
-    port: port === '' ? portDefault : Number(port),
-  };
 }

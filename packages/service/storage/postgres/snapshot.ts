@@ -1,7 +1,7 @@
-import { inStatement, streamStatement } from '../../tracing/statement-span.ts';
+import { inStatement } from '../../tracing/statement-span.ts';
 import { before } from '../deadline.ts';
 import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
-import { close, closeAtOnce, connect, createDedicatedClient, describeDatabase } from './connect.ts';
+import { close, closeAtOnce, connect, createDedicatedClient } from './connect.ts';
 import { bypassesRowSecurity } from './database-facts.ts';
 import { toStorageError } from './error.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
@@ -61,7 +61,6 @@ export async function openPostgresSnapshot(
     closeAtOnce(client);
     throw toStorageError(error);
   });
-  const traced = describeDatabase(url);
   async function* batches(sql: string, values: readonly SqlValue[], batchRows: number) {
     await queryInTime(`declare batches no scroll cursor for ${sql}`, [tenant, ...values]);
     const fetch = (memory: Buffer) =>
@@ -83,11 +82,11 @@ export async function openPostgresSnapshot(
   let last: Promise<unknown> = opening;
   return {
     all(sql, values = []) {
-      const rows = last.then(() => inStatement(traced, sql, () => inTime(queryInTime(sql, [tenant, ...values]))));
+      const rows = last.then(() => inStatement('postgresql', sql, () => inTime(queryInTime(sql, [tenant, ...values]))));
       last = rows.catch(() => undefined);
       return rows;
     },
-    streamLines: (sql, values, batchRows) => streamStatement(traced, sql, batches(sql, values, batchRows)),
+    streamLines: batches,
     close: () => close(client), // closes at once if a query is running
   };
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
-import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
+import { inStatement } from '../../tracing/statement-span.ts';
 import type { Row, TenantId, TenantReader, TenantStatement } from '../store.ts';
 import { bypassesRowSecurity, hasCitus } from './database-facts.ts';
 import { beginReading, tenantOpening, tenantSettings } from './session.ts';
@@ -31,13 +31,8 @@ const preparedMax = 512;
 
 /** Sends statements and tenants' transactions over the connections of a store. */
 export class Statements {
-  readonly #traced: TracedDatabase;
   #facts: DatabaseFacts | undefined;
   readonly #names = new Map<string, string>();
-
-  constructor(traced: TracedDatabase) {
-    this.#traced = traced;
-  }
 
   prepare(text: string, values: BatchStatement['values'] = []): BatchStatement {
     return { name: this.#nameOf(text), text, values };
@@ -46,7 +41,7 @@ export class Statements {
   /** Runs a statement by itself; several may be under way on a connection. */
   async query(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
     const name = this.#nameOf(text);
-    const { rows } = await inStatement(this.#traced, text, () =>
+    const { rows } = await inStatement('postgresql', text, () =>
       client.query({ ...(name !== '' && { name }), text, values: [...values] }),
     );
     return rows;
@@ -55,7 +50,7 @@ export class Statements {
   /** Runs statements as one message, with one Sync. */
   run(client: pg.ClientBase, statements: readonly BatchStatement[]): Promise<readonly (readonly Row[])[]> {
     const texts = statements.map(({ text }) => text);
-    return inStatement(this.#traced, texts, () => runBatch(client, statements));
+    return inStatement('postgresql', texts, () => runBatch(client, statements));
   }
 
   /** Sends statements and what surrounds them as one message; returns the rows of each. */

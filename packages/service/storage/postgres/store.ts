@@ -25,7 +25,7 @@ import {
 } from '../store.ts';
 import { lockImportOnPostgres } from './advisory-locks.ts';
 import { announceChange } from './change-sql.ts';
-import { describeDatabase, useUnbounded } from './connect.ts';
+import { useUnbounded } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { appliedMigrations, requireUtf8 } from './database-facts.ts';
 import { examinePostgres } from './examine.ts';
@@ -45,7 +45,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const { url, keepsHistory = true, tenantBytesMax: bytesMax = 0 } = options;
   const notifications = new ChangeNotifications(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
-  const statements = new Statements(describeDatabase(url));
+  const statements = new Statements();
   return new PostgresStore({ url, keepsHistory, bytesMax, notifications, connections, statements });
 }
 

@@ -1,11 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
+import { inStatement } from '../../tracing/statement-span.ts';
 import { StorageError } from '../error.ts';
 import type { Row, SqlValue } from '../store.ts';
 import { translated } from './error.ts';
-
-/** The embedded store, as spans describe it. */
-export const tracedSqlite: TracedDatabase = { system: 'sqlite', namespace: 'subreport.db' };
 
 /**
  * Maximum prepared statements per connection. Beyond it, all are discarded; no real mix of queries
@@ -82,12 +79,12 @@ export class SqliteConnection {
   /** Returns the rows of a statement; `$1`, `$2` … are bound by number. */
   all(sql: string, values: readonly SqlValue[]): readonly Row[] {
     const read = () => this.#translated(() => this.#prepare(sql).all(...values)) as readonly Row[];
-    return sql.startsWith('pragma') ? read() : inStatement(tracedSqlite, sql, read);
+    return sql.startsWith('pragma') ? read() : inStatement('sqlite', sql, read);
   }
 
   /** Returns the first row of a statement, or `undefined` if it has none. */
   first(sql: string, values: readonly SqlValue[]): Row | undefined {
-    return inStatement(tracedSqlite, sql, () => this.#translated(() => this.#prepare(sql).get(...values))) as
+    return inStatement('sqlite', sql, () => this.#translated(() => this.#prepare(sql).get(...values))) as
       | Row
       | undefined;
   }
@@ -153,7 +150,7 @@ export class SqliteConnection {
   }
 
   change(sql: string, values: readonly SqlValue[]): number {
-    const { changes } = inStatement(tracedSqlite, sql, () => this.#translated(() => this.#prepare(sql).run(...values)));
+    const { changes } = inStatement('sqlite', sql, () => this.#translated(() => this.#prepare(sql).run(...values)));
     return Number(changes);
   }
 

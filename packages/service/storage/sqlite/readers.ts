@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { inStatement, streamStatement } from '../../tracing/statement-span.ts';
+import { inStatement } from '../../tracing/statement-span.ts';
 import { StorageError } from '../error.ts';
 import type { Row, SqlValue, TenantId, TenantReader, TenantSnapshot, TenantStatement } from '../store.ts';
-import { tracedSqlite } from './connection.ts';
 import type { ReaderStart, ReadRequest, TransferredBatch } from './reader-thread.ts';
 import { SqliteThread } from './thread.ts';
 
@@ -59,7 +58,7 @@ export class SqliteReaders {
       try {
         return await work({
           all: (sql, values = []) =>
-            inStatement(tracedSqlite, sql, () =>
+            inStatement('sqlite', sql, () =>
               thread.request({ kind: 'all', session, sql, values: [tenant, ...values] }),
             ),
         });
@@ -118,8 +117,8 @@ export class SqliteReaders {
     }
     return {
       all: (sql, values = []) =>
-        inStatement(tracedSqlite, sql, () => send({ kind: 'all', session, sql, values: [tenant, ...values] })),
-      streamLines: (sql, values, batchRows) => streamStatement(tracedSqlite, sql, batches(sql, values, batchRows)),
+        inStatement('sqlite', sql, () => send({ kind: 'all', session, sql, values: [tenant, ...values] })),
+      streamLines: batches,
       close: async () => {
         clearTimeout(timer);
         endWith(closedSnapshot());
@@ -199,7 +198,7 @@ const requestOnce = (
   statements: readonly TenantStatement[],
 ): Promise<readonly (readonly Row[])[]> =>
   inStatement(
-    tracedSqlite,
+    'sqlite',
     statements.map(({ sql }) => sql),
     () => thread.request({ kind: 'once', statements }),
   );

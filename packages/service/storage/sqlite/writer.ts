@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inSpan } from '../../tracing/span.ts';
 import type { ChangeOptions } from '../commit/commit-change.ts';
 import type { TenantChange } from '../commit/tenant-change.ts';
 import { before } from '../deadline.ts';
@@ -66,11 +65,7 @@ export class SqliteWriter {
    * promise resolves. The caller knows the type of the result.
    */
   change<T>(change: TenantChange & ChangeOptions, deadline: number): Promise<T> {
-    return this.#inTurn(() =>
-      inSpan(`writer ${change.kind}`, () =>
-        this.#request({ ...change, waitMs: Math.max(0, deadline - performance.now()) }),
-      ),
-    );
+    return this.#inTurn(() => this.#request({ ...change, waitMs: Math.max(0, deadline - performance.now()) }));
   }
 
   /** Closes after pending writes have finished. */
