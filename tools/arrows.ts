@@ -227,7 +227,7 @@ const rows: readonly Folder[] = [
   {
     path: 'metrics',
     contents: 'metrics, and their sum over worker processes',
-    imports: ['contract', 'storage/store.ts', 'storage/bounded-map.ts', 'prom-client', 'node'],
+    imports: ['contract', 'storage/store.ts', 'storage/bounded-map.ts', 'storage/tables', 'prom-client', 'node'],
   },
   { path: 'client', contents: 'the client library: no dependency, at most 9.7 kB', imports: ['contract'] },
   {

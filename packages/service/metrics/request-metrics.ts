@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import { tokenErrorStatuses } from '../../contract/error-code.ts';
 import type { PoolUse } from '../storage/store.ts';
+import { readMetricsOf } from './read-metric.ts';
 import { addAuditMetrics, addWorkMetrics } from './work-metrics.ts';
 
 /** A response, as the access log describes it. */
@@ -92,20 +93,13 @@ export interface MeasuredWaits {
 }
 
 function addOverloadMetrics(registry: Registry, { waiting }: MeasuredWaits) {
-  const registers = [registry];
-  new Gauge({
-    name: 'subreport_requests_waiting',
-    help: 'Requests that wait for their turn, at most 200',
-    registers,
-    collect() {
-      this.set(waiting());
-    },
-  });
+  const { gauge } = readMetricsOf(registry);
+  gauge('subreport_requests_waiting', 'Requests that wait for their turn, at most 200', waiting, { aggregator: 'sum' });
   const refused = new Counter({
     name: 'subreport_requests_refused_total',
     help: 'Requests that were rejected because too many waited (overload) or by the rate limit',
     labelNames: ['reason'],
-    registers,
+    registers: [registry],
   });
   // a rate needs a value before the first refusals
   for (const reason of refusals) refused.inc({ reason }, 0);
@@ -116,32 +110,31 @@ function addOverloadMetrics(registry: Registry, { waiting }: MeasuredWaits) {
 const poolBuckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 function addPoolMetrics(registry: Registry, { poolUse, observePoolWaits }: MeasuredWaits): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'subreport_pool_connections',
-    help: 'Connections to PostgreSQL by state; absent with SQLite',
-    labelNames: ['state'],
-    registers,
-    collect() {
+  const { gauge } = readMetricsOf(registry);
+  gauge(
+    'subreport_pool_connections',
+    'Connections to PostgreSQL by state; absent with SQLite',
+    () => {
       const use = poolUse();
-      if (use === undefined) return;
-      this.set({ state: 'busy' }, use.busy);
-      this.set({ state: 'idle' }, use.idle);
+      if (use === undefined) return undefined;
+      return [
+        [{ state: 'busy' }, use.busy],
+        [{ state: 'idle' }, use.idle],
+      ];
     },
-  });
-  new Gauge({
-    name: 'subreport_pool_waiting',
-    help: 'Requests that wait for a connection to PostgreSQL; 0 with SQLite',
-    registers,
-    collect() {
-      this.set(poolUse()?.waiting ?? 0);
-    },
-  });
+    { labels: ['state'], aggregator: 'sum' },
+  );
+  gauge(
+    'subreport_pool_waiting',
+    'Requests that wait for a connection to PostgreSQL; 0 with SQLite',
+    () => poolUse()?.waiting ?? 0,
+    { aggregator: 'sum' },
+  );
   const wait = new Histogram({
     name: 'subreport_pool_wait_seconds',
     help: 'Time that each use of a connection to PostgreSQL waited for it; without observations with SQLite',
     buckets: poolBuckets,
-    registers,
+    registers: [registry],
   });
   observePoolWaits((seconds) => wait.observe(seconds));
 }

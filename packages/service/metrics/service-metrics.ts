@@ -1,7 +1,6 @@
 import { AggregatorRegistry, Registry } from 'prom-client';
-import { addHistoryMetrics, type MeasuredHistory } from './history-metrics.ts';
 import type { MetricValues } from './metric-values.ts';
-import { addProcessMetrics, addServiceFacts, type HostState, type ServiceFacts } from './process-metrics.ts';
+import { addProcessMetrics, type HostState } from './process-metrics.ts';
 import { addRequestMetrics, type MeasuredWaits, type RequestMetrics } from './request-metrics.ts';
 import { addStoreMetrics, type MeasuredStore } from './store-metrics.ts';
 
@@ -18,14 +17,10 @@ export interface ServiceMetrics extends RequestMetrics, ReadableMetrics {
   readonly close: () => void;
 }
 
-export function createServiceMetrics(
-  state: MeasuredStore & MeasuredHistory & MeasuredWaits & ServiceFacts & HostState,
-): ServiceMetrics {
+export function createServiceMetrics(state: MeasuredStore & MeasuredWaits & HostState): ServiceMetrics {
   const registry = new Registry();
   const requests = addRequestMetrics(registry, state);
-  addServiceFacts(registry, state);
   addStoreMetrics(registry, state);
-  addHistoryMetrics(registry, state);
   const close = addProcessMetrics(registry, state);
   return {
     ...requests,

@@ -12,10 +12,7 @@ import type { MeasureResponse } from '../../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';
 import { memoryUse } from '../../storage/bounded-map.ts';
 import type { Store } from '../../storage/store.ts';
-import { findLastBackup } from '../../storage/tables/audit-entry.ts';
-import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
-import { countImports, countTenantsByImport, readLastGoodImport } from '../../storage/tables/import-history.ts';
-import { readHistoryUse, versionDays } from '../../storage/tables/sweep-versions.ts';
+import { versionDays } from '../../storage/tables/sweep-versions.ts';
 import type { Config } from '../config.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import type { Certificates } from '../settings/certificates.ts';
@@ -44,18 +41,16 @@ interface MeasuredService {
 }
 
 export function openMetrics({ store, config, isDraining, waiting, certificates }: MeasuredService): OpenedMetrics {
-  const withinScrape = () => store.within(performance.now() + storeMsMax);
+  const open = () => store.within(performance.now() + storeMsMax);
+  const { KEY_ROTATION_DAYS: rotationDays } = config;
   const metrics = createServiceMetrics({
     version: packageVersion,
-    checkReady: async () => {
-      if (isDraining()) throw new Error('the service is shutting down');
-      await withinScrape().checkReady();
-    },
-    changeMarkAgeMs: () => store.changeMarkAgeMs(),
-    readSize: () => withinScrape().readSize(),
-    tenantBytesMax: store.tenantBytesMax,
-    historyUse: () => readHistoryUse(withinScrape(), { nowSeconds: nowSeconds(), days: versionDays(config) }),
+    open,
+    isDraining,
+    versionDays: versionDays(config),
+    firstImportId: () => firstImportIdAt(Date.now() - dayMs),
     diskSpace: () => readDiskSpace(config.DATA_DIR),
+    keyRotations: () => listRotations({ store: open(), rotationDays, now: nowSeconds }),
     waiting,
     poolUse: () => store.poolUse?.(),
     observePoolWaits: (observe) => store.observePoolWaits?.(observe),
@@ -64,13 +59,6 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
         const expiresAt = certificates[listener]?.expiresAt();
         return expiresAt === undefined ? [] : [[listener, expiresAt] as const];
       }),
-    keyRotations: () =>
-      listRotations({ store: withinScrape(), rotationDays: config.KEY_ROTATION_DAYS, now: nowSeconds }),
-    lastCheck: () => findDoctorResult(withinScrape()),
-    lastBackup: () => findLastBackup(withinScrape()),
-    countImports: () => countImports(withinScrape(), firstImportIdAt(Date.now() - dayMs)),
-    lastGoodImport: () => readLastGoodImport(withinScrape()),
-    tenantsByImport: () => countTenantsByImport(withinScrape(), nowSeconds()),
     droppedLogLines,
     memoryUse,
   });
