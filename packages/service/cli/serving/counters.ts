@@ -1,6 +1,6 @@
 import { createFailureBudget, type FailureBudget } from '../../auth/failure-budget.ts';
 import { createWindowCounter, type WindowCounter } from '../../auth/window-counter.ts';
-import { countHere, type RequestCounter, windowSeconds } from '../../http/listener/rate-limit.ts';
+import { type RequestCounter, windowSeconds } from '../../http/listener/rate-limit.ts';
 import type { Config } from '../config.ts';
 
 /** Counters of the limits, in this process or in the first process for all workers. */
@@ -18,7 +18,7 @@ export function createCounters({ fixed }: Config): OwnCounters {
   const windows = createWindowCounter(windowSeconds * 1000);
   return {
     failures: createFailureBudget(fixed.tokenFailuresPerMinute),
-    requests: countHere(windows),
+    requests: { add: (key) => windows.add(key) },
     windows,
   };
 }

@@ -31,23 +31,16 @@ export class LeasedCounter {
     this.#leases = new BoundedMap<Lease>({ name: 'request_windows', ...windowBounds, nowMs });
   }
 
-  /** Adds one; `undefined` if the other process must be asked. */
-  tryAdd(key: string, limit: number): WindowCount | undefined {
+  /** Adds one, after asking the other process if necessary. */
+  add(key: string, limit: number): WindowCount | Promise<WindowCount> {
     const lease = this.#leases.get(key);
-    if (lease === undefined) return undefined;
     // once a count exceeds the limit, all later ones of the window do
-    if (lease.used === lease.size && lease.before + lease.used <= limit) return undefined;
+    if (lease === undefined || (lease.used === lease.size && lease.before + lease.used <= limit)) {
+      const asked = this.#asked.get(key) ?? this.#ask(key, Math.ceil(limit / leasesPerLimit));
+      return asked.then(() => this.add(key, limit));
+    }
     if (lease.used < lease.size) lease.used += 1;
     return { count: lease.before + lease.used, msLeft: lease.endsAtMs - this.#nowMs() };
-  }
-
-  /** Adds one, after asking the other process if necessary. */
-  async add(key: string, limit: number): Promise<WindowCount> {
-    for (;;) {
-      const counted = this.tryAdd(key, limit);
-      if (counted !== undefined) return counted;
-      await (this.#asked.get(key) ?? this.#ask(key, Math.ceil(limit / leasesPerLimit)));
-    }
   }
 
   #ask(key: string, size: number): Promise<void> {

@@ -33,14 +33,14 @@ function openQueue(more: Partial<FairQueueLimits> = {}) {
     /** A request of a tenant, such as `greedy 1`. */
     enter(name: string): ((reason: unknown) => void) | undefined {
       const [tenant = ''] = name.split(' ');
-      const leave = queue.tryEnter(tenant);
-      if (leave !== undefined) {
-        onStart(name)(leave);
+      const leaving = new AbortController();
+      const entered = queue.enter(tenant, leaving.signal);
+      if (typeof entered === 'function') {
+        onStart(name)(entered);
         return undefined;
       }
-      const { turn, giveUp } = queue.wait(tenant);
-      turn.then(onStart(name), () => refused.push(name));
-      return giveUp;
+      entered.then(onStart(name), () => refused.push(name));
+      return (reason) => leaving.abort(reason);
     },
     leave: (name: string): void => leaves.get(name)?.(),
     async turn(): Promise<void> {
@@ -213,7 +213,7 @@ describe('a queue of requests by tenant', () => {
     opened.enter('quiet 1');
     await new Promise(setImmediate);
     expect([opened.refused, opened.queue.waiting]).toEqual([['greedy 4'], 3]);
-    const refused = opened.queue.wait('greedy').turn;
+    const refused = opened.queue.enter('greedy', new AbortController().signal);
     await expect(refused).rejects.toBeInstanceOf(RequestError);
     await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE', headers: { 'retry-after': '2' } });
     await opened.drain();

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from './error.ts';
-import { disconnected } from './request-deadline.ts';
 
 /** Ends a request's use of the service; further calls do nothing. */
 export type Leave = () => void;
@@ -38,20 +37,11 @@ interface Waiter {
   readonly refuse: () => void;
 }
 
-interface Place {
-  /** Resolves when it is the request's turn; rejects with `UNAVAILABLE`, or once it gives up. */
-  readonly turn: Promise<Leave>;
-  /** Gives the place up if it still waits; `turn` then rejects with the reason. */
-  readonly giveUp: (reason: unknown) => void;
-}
-
 interface Flow {
   readonly tenant: string;
   running: number;
-  /** The start tag of the tenant's next request. */
-  tag: number;
-  /** The turn in which its last request started. */
-  turn: number;
+  /** The number of the tenant's last start among all starts. */
+  lastStart: number;
   readonly waiting: Waiter[];
 }
 
@@ -74,11 +64,9 @@ const sharedMs = 1_000;
 const flowsMax = 1_000;
 
 /**
- * Shares a process fairly between tenants by start-time fair queueing (Goyal, Vin and Cheng, 1996):
- * each request gets a start tag, one more than that of its tenant's previous request but at least
- * the tag of the request that started last, and the lowest tag starts first. So the requests of a
- * tenant that sends more than its share wait for each other, and a request of any other tenant is
- * next.
+ * Shares a process fairly between tenants: the tenant whose last request started longest ago is
+ * next. So the requests of a tenant that sends more than its share wait for each other, and a
+ * request of any other tenant is next.
  *
  * While requests wait, one of each tenant may start in a turn of the event loop, up to a limit. A
  * turn reads all requests that have arrived, so a request never waits behind the others of one
@@ -95,17 +83,13 @@ export class FairQueue {
   readonly #onRefused: () => void;
   readonly #isHanging: (tenant: string) => boolean;
   readonly #flows = new Map<string, Flow>();
-  /** Those with requests that wait. */
-  readonly #queued = new Set<Flow>();
   #running = 0;
   #waiting = 0;
-  /** The start tag of the request that started last. */
-  #virtualTime = 0;
+  /** Requests that have started so far, and that had when the current turn began. */
+  #starts = 0;
+  #startsBefore = 0;
   /** Whether a turn is scheduled; until then, no other request starts. */
   #isTurnTaken = false;
-  /** Turns so far. */
-  #turn = 0;
-
   /** The tenant whose request started last, and when one of another tenant last did before. */
   #lastTenant = '';
   #changedAtMs = Number.NEGATIVE_INFINITY;
@@ -130,57 +114,55 @@ export class FairQueue {
     return this.#waiting;
   }
 
-  /** Starts a request at once if none waits; `undefined` if it must wait for its turn. */
-  tryEnter(tenant: string): Leave | undefined {
-    if (this.#waiting > 0 || this.#isTurnTaken) return undefined;
+  /**
+   * Starts a request at once if none waits; otherwise resolves when it is its turn. Rejects with
+   * `UNAVAILABLE` if too many wait or it has waited too long, and once `signal` aborts.
+   */
+  enter(tenant: string, signal: AbortSignal): Leave | Promise<Leave> {
     const flow = this.#flowOf(tenant);
-    return this.#hasRoom(flow) ? this.#start(flow) : undefined;
+    const isFree = this.#waiting === 0 && !this.#isTurnTaken && this.#hasRoom(flow);
+    return isFree ? this.#start(flow) : this.#wait(flow, signal);
   }
 
-  /** Waits for the request's turn; it is rejected if too many wait or it has waited too long. */
-  wait(tenant: string): Place {
-    const { promise: turn, resolve, reject } = Promise.withResolvers<Leave>();
-    const flow = this.#flowOf(tenant);
-    const end = (): void => {
-      clearTimeout(timer);
-      flow.waiting.splice(flow.waiting.indexOf(waiter), 1);
-      if (flow.waiting.length === 0) this.#queued.delete(flow);
-      this.#waiting -= 1;
-    };
-    const waiter: Waiter = {
-      start: () => {
+  #wait(flow: Flow, signal: AbortSignal): Promise<Leave> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', giveUp);
+        flow.waiting.splice(flow.waiting.indexOf(waiter), 1);
+        this.#waiting -= 1;
+      };
+      const waiter: Waiter = {
+        start: () => {
+          end();
+          resolve(this.#start(flow));
+        },
+        refuse: () => {
+          end();
+          this.#onRefused();
+          reject(overloaded());
+        },
+      };
+      const giveUp = (): void => {
         end();
-        resolve(this.#start(flow));
-      },
-      refuse: () => {
-        end();
-        this.#onRefused();
-        reject(overloaded());
-      },
-    };
-    const timer = setTimeout(waiter.refuse, this.#limits.waitMsMax);
-    flow.waiting.push(waiter);
-    this.#queued.add(flow);
-    this.#waiting += 1;
-    if (this.#waiting > this.#limits.waitingMax) this.#longest(flow).waiting.at(-1)?.refuse();
-    this.#schedule();
-    const giveUp = (reason: unknown): void => {
-      if (!flow.waiting.includes(waiter)) return;
-      end();
-      reject(reason);
-    };
-    return { turn, giveUp };
+        reject(signal.reason);
+      };
+      const timer = setTimeout(waiter.refuse, this.#limits.waitMsMax);
+      signal.addEventListener('abort', giveUp);
+      flow.waiting.push(waiter);
+      this.#waiting += 1;
+      if (this.#waiting > this.#limits.waitingMax) this.#longest(flow).waiting.at(-1)?.refuse();
+      this.#schedule();
+    });
   }
 
   #flowOf(tenant: string): Flow {
     let flow = this.#flows.get(tenant);
     if (flow === undefined) {
       if (this.#flows.size >= flowsMax) this.#forgetIdle();
-      flow = { tenant, running: 0, tag: 0, turn: 0, waiting: [] };
+      flow = { tenant, running: 0, lastStart: 0, waiting: [] };
       this.#flows.set(tenant, flow);
     }
-    // an idle tenant accumulates no credit
-    if (flow.waiting.length === 0) flow.tag = Math.max(flow.tag, this.#virtualTime);
     return flow;
   }
 
@@ -205,15 +187,14 @@ export class FairQueue {
 
   #start(flow: Flow): Leave {
     const { tenant } = flow;
-    this.#virtualTime = Math.max(this.#virtualTime, flow.tag);
-    flow.tag += 1;
+    this.#starts += 1;
+    flow.lastStart = this.#starts;
     if (tenant !== this.#lastTenant) {
       if (this.#lastTenant !== '') this.#changedAtMs = this.#nowMs();
       this.#lastTenant = tenant;
     }
     this.#running += 1;
     flow.running += 1;
-    flow.turn = this.#turn;
     this.#schedule();
     let isRunning = true;
     return () => {
@@ -231,7 +212,7 @@ export class FairQueue {
     this.#isTurnTaken = true;
     this.#nextTurn(() => {
       this.#isTurnTaken = false;
-      this.#turn += 1;
+      this.#startsBefore = this.#starts;
       for (let starts = 0; starts < this.#limits.startsPerTurn; starts += 1) {
         const next = this.#next();
         if (next === undefined) break;
@@ -242,14 +223,14 @@ export class FairQueue {
   }
 
   /**
-   * The waiting request with the lowest start tag whose tenant has room, and has not started
+   * The waiting request of the tenant that started one longest ago, has room, and has not started
    * another one in this turn unless it is alone.
    */
   #next(): Waiter | undefined {
     let next: Flow | undefined;
-    for (const flow of this.#queued) {
-      if (next !== undefined && flow.tag >= next.tag) continue;
-      if (flow.turn === this.#turn && this.#isShared) continue;
+    for (const flow of this.#flows.values()) {
+      if (flow.waiting.length === 0 || (next !== undefined && flow.lastStart >= next.lastStart)) continue;
+      if (flow.lastStart > this.#startsBefore && this.#isShared) continue;
       if (this.#hasRoom(flow)) next = flow;
     }
     return next?.waiting[0];
@@ -258,7 +239,7 @@ export class FairQueue {
   /** The flow with the most waiting requests; `own` if none has more. */
   #longest(own: Flow): Flow {
     let longest = own;
-    for (const flow of this.#queued) if (flow.waiting.length > longest.waiting.length) longest = flow;
+    for (const flow of this.#flows.values()) if (flow.waiting.length > longest.waiting.length) longest = flow;
     return longest;
   }
 
@@ -301,14 +282,9 @@ export async function takeTurn(
   request: FastifyRequest,
   { raw }: FastifyReply,
 ): Promise<void> {
-  if (raw.destroyed) throw disconnected(); // its end would never be noticed
-  let leave = queue.tryEnter(key);
-  const place = leave === undefined ? queue.wait(key) : undefined;
-  // the client may disconnect before the response begins
-  raw.on('close', () => {
-    if (leave === undefined) place?.giveUp(disconnected());
-    else leave();
-  });
-  if (place !== undefined) leave = await place.turn;
-  request.endTurn = leave ?? null;
+  const { closed } = request;
+  closed.throwIfAborted(); // its end would never be noticed
+  const leave = await queue.enter(key, closed);
+  raw.once('close', leave); // the client may disconnect before the response begins
+  request.endTurn = leave;
 }

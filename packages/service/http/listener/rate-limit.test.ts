@@ -19,7 +19,7 @@ describe('a limit of 5 requests per minute', () => {
     const windows = createWindowCounter(60_000, () => now);
     limiter = createRateLimiter({
       perMinute: 5,
-      requests: { tryAdd: (key) => windows.add(key), add: async (key) => windows.add(key) },
+      requests: { add: (key) => windows.add(key) },
       onRefused: () => {
         refused += 1;
       },
@@ -75,7 +75,7 @@ describe('a limit of 5 requests per minute', () => {
 
 test('a client may begin 120 loads per minute, however high its quota is, and another client is not affected', async () => {
   const windows = createWindowCounter(60_000, () => 0);
-  const requests = { tryAdd: (key: string) => windows.add(key), add: async (key: string) => windows.add(key) };
+  const requests = { add: (key: string) => windows.add(key) };
   for (const perMinute of [0, 60_000]) {
     const limiter = createRateLimiter({ perMinute, requests });
     const load = (clientId: string) =>

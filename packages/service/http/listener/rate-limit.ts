@@ -1,21 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../../auth/network.ts';
-import type { WindowCount, WindowCounter } from '../../auth/window-counter.ts';
+import type { WindowCount } from '../../auth/window-counter.ts';
 import { RequestError } from './error.ts';
 
 /** Counts requests by key, in this process or in the one that counts for all workers. */
 export interface RequestCounter {
-  /** Adds one; `undefined` if another process must be asked. Counts above `limit` are refused. */
-  tryAdd(key: string, limit: number): WindowCount | undefined;
-  /** Adds one, after asking the other process. */
-  add(key: string, limit: number): Promise<WindowCount>;
+  /** Adds one. Counts above `limit` are refused. */
+  add(key: string, limit: number): WindowCount | Promise<WindowCount>;
 }
-
-/** Counts requests in this process alone. */
-export const countHere = (windows: WindowCounter): RequestCounter => ({
-  tryAdd: (key) => windows.add(key),
-  add: async (key) => windows.add(key),
-});
 
 /** Length of a window. */
 export const windowSeconds = 60;
@@ -54,12 +46,10 @@ export interface RateLimiter {
 }
 
 export function createRateLimiter({ perMinute, requests, onRefused }: RateLimiterOptions): RateLimiter {
-  const add = async (key: string, limit: number): Promise<WindowCount> =>
-    requests.tryAdd(key, limit) ?? (await requests.add(key, limit));
   const count: RateLimiter['count'] = async (request, reply) => {
     const limit = request.access?.rateLimit ?? perMinute;
     if (limit === 0) return;
-    const counted = await add(keyOf(request), limit);
+    const counted = await requests.add(keyOf(request), limit);
     reply.headers({
       'ratelimit-policy': `"client";q=${limit};w=${windowSeconds}`,
       ratelimit: quotaOf(counted, limit),
@@ -73,7 +63,7 @@ export function createRateLimiter({ perMinute, requests, onRefused }: RateLimite
     async countCostly(request, reply, work) {
       await count(request, reply);
       const limit = costlyPerMinute[work];
-      const counted = await add(`${work} ${keyOf(request)}`, limit);
+      const counted = await requests.add(`${work} ${keyOf(request)}`, limit);
       if (counted.count <= limit) return;
       onRefused?.();
       throw tooMany(`begin at most ${limit} ${work}`, counted);
