@@ -92,30 +92,18 @@ function addConsoleApi(
 /**
  * Warns once if a request has `X-Forwarded-For` from a peer that is not in `TRUSTED_PROXIES`: if
  * that is our proxy, all its clients share one budget of failed attempts, and one address in the
- * log. Warns once if a trusted proxy sends HTTP/1.0 (`requireVisibleEnd`).
+ * log.
  */
 function addForwardedWarning(app: FastifyInstance): void {
-  let isUntrustedKnown = false;
-  let isOldVersionKnown = false;
+  let isKnown = false;
   app.addHook('onRequest', (request, _reply, done) => {
     done();
-    if (request.headers['x-forwarded-for'] === undefined) return;
-    const peer = request.socket.remoteAddress;
-    // the client behind a trusted proxy may have its address, so the addresses say nothing
-    const isTrusted = (request.ips ?? []).length > 1;
-    if (!isTrusted) {
-      if (isUntrustedKnown) return;
-      isUntrustedKnown = true;
-      request.log.warn(
-        { peer },
-        'X-Forwarded-For is ignored: its sender must be one of TRUSTED_PROXIES; if it is your proxy, add its address, because otherwise all its clients count as one address',
-      );
-    } else if (request.raw.httpVersion === '1.0' && !isOldVersionKnown) {
-      isOldVersionKnown = true;
-      request.log.warn(
-        { peer },
-        "A trusted proxy sends HTTP/1.0: it must send HTTP/1.1, because otherwise whole reports as CSV and Parquet are rejected; in nginx, set 'proxy_http_version 1.1'",
-      );
-    }
+    // a trusted peer has added an address
+    if (isKnown || request.headers['x-forwarded-for'] === undefined || (request.ips ?? []).length > 1) return;
+    isKnown = true;
+    request.log.warn(
+      { peer: request.socket.remoteAddress },
+      'X-Forwarded-For is ignored: its sender must be one of TRUSTED_PROXIES; if it is your proxy, add its address, because otherwise all its clients count as one address',
+    );
   });
 }

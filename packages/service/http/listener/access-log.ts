@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorTable } from '../../../contract/error.ts';
 import type { OperatorAccess } from '../../auth/verify/authorize-operator.ts';
 import type { Access } from '../../auth/verify/resource-server.ts';
@@ -7,6 +7,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated client; set on every route that needs a token. */
     access: Access | null;
+    /** The authenticated operator; `null` on the public listener. */
+    operator: OperatorAccess | null;
+    /** The client of a rejected token, if it can be read. */
+    refusedClientId: string | null;
   }
 }
 
@@ -14,15 +18,6 @@ declare module 'fastify' {
 export function accessOf(request: FastifyRequest): Access {
   if (request.access === null) throw new TypeError('Cannot serve a report: the route must authorize first');
   return request.access;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The authenticated operator; `null` on the public listener. */
-    operator: OperatorAccess | null;
-    /** The client of a rejected token, if it can be read. */
-    refusedClientId: string | null;
-  }
 }
 
 /**
@@ -36,26 +31,6 @@ interface AccessLine {
   readonly status: number;
   readonly durationMs: number;
   readonly access: Pick<Access, 'clientId' | 'tenant'> | null;
-}
-
-/** Logs one response; `fields` are added, or override a field. */
-function logAccess(
-  logger: Pick<FastifyBaseLogger, 'info'>,
-  { method, route, status, durationMs, access }: AccessLine,
-  fields: Readonly<Record<string, string | null>> = {},
-): void {
-  logger.info(
-    {
-      method,
-      route,
-      status,
-      duration_ms: Math.round(durationMs * 1000) / 1000,
-      client_id: access?.clientId ?? null,
-      tenant: access?.tenant ?? null,
-      ...fields,
-    },
-    'request',
-  );
 }
 
 /** Receives what is logged of each response, and the outcome of a request by an OAuth client. */
@@ -75,11 +50,17 @@ export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | u
       access: request.access,
     };
     observe?.(line, request.audit);
-    logAccess(request.log, line, {
-      ...(request.operator !== null && { operator_id: request.operator.id }),
-      ...describeRefusal(request, reply),
-      ...request.audit,
-    });
+    const { method, route, status, durationMs, access } = line;
+    request.log.info(
+      {
+        ...{ method, route, status, duration_ms: Math.round(durationMs * 1000) / 1000 },
+        ...{ client_id: access?.clientId ?? null, tenant: access?.tenant ?? null },
+        ...(request.operator !== null && { operator_id: request.operator.id }),
+        ...describeRefusal(request, reply),
+        ...request.audit,
+      },
+      'request',
+    );
     done();
   });
 }

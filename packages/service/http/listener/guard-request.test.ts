@@ -15,7 +15,7 @@ async function guard({
   const raw = {
     httpVersion,
     url,
-    rawHeaders: headers.flat(),
+    headersDistinct: Object.groupBy(headers, ([name]) => name.toLowerCase()),
     // Node keeps the first of several
     headers: Object.fromEntries([...headers].reverse().map(([name, value]) => [name.toLowerCase(), value])),
   };

@@ -36,7 +36,7 @@ export function guardRequest(
     );
   }
   for (const name of singleHeaders) {
-    if (countOf(name, raw.rawHeaders) > 1) {
+    if ((raw.headersDistinct[name]?.length ?? 0) > 1) {
       throw unreadable(`the header '${name}' must be sent only once`);
     }
   }
@@ -62,13 +62,3 @@ export function guardRequest(
 /** Closes the connection: what follows may not begin where a proxy says that it does. */
 const unreadable = (rule: string): RequestError =>
   new RequestError('INVALID_HTTP_MESSAGE', `Cannot read the request: ${rule}`, { headers: { connection: 'close' } });
-
-/** Number of times that a header appears in a list of name, value, name, value … */
-function countOf(name: string, rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const each = rawHeaders[index] ?? '';
-    if (each.length === name.length && each.toLowerCase() === name) count += 1;
-  }
-  return count;
-}

@@ -6,7 +6,6 @@ import { StorageError } from '../../storage/error.ts';
 import { RequestError } from '../listener/error.ts';
 import { keepConnection } from '../listener/read-body.ts';
 import { retryAfterSeconds as storeRetrySeconds } from '../listener/send-error.ts';
-import { createThrottledLog } from '../listener/throttled-log.ts';
 import { auditRequest } from './token-audit.ts';
 
 /** Maximum size of a form, and its media type. */
@@ -39,24 +38,15 @@ export function sendTokenError(error: unknown, request: FastifyRequest, reply: F
   return reply.code(status).type('application/json').send(JSON.stringify(body));
 }
 
-/**
- * Logs requests that were rejected because too many checks were waiting: at most one line per
- * second, with their number.
- */
-const logOverload = createThrottledLog(1_000);
-
 function logTokenError(error: unknown, code: TokenErrorCode, request: FastifyRequest): void {
   const family = error instanceof TokenError ? error.reusedFamily : undefined;
   auditRequest(request, { error: code, ...(family !== undefined && { family }) });
   if (family !== undefined) {
     request.log.warn({ ...request.audit }, 'a refresh token was used again; its family is revoked');
   }
-  if (tokenErrorStatuses[code] < 500 || error instanceof RequestError) return;
-  if (!(error instanceof TokenError)) request.log.error({ err: error, code }, 'token request failed');
-  else
-    logOverload((refused) =>
-      request.log.warn({ code, refused }, 'too many client secrets are waiting for verification'),
-    );
+  // the access log has what this service refuses on purpose
+  if (tokenErrorStatuses[code] < 500 || error instanceof RequestError || error instanceof TokenError) return;
+  request.log.error({ err: error, code }, 'token request failed');
 }
 
 /** Statuses with `Retry-After`. */
