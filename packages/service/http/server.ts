@@ -6,7 +6,7 @@ import { addConsolePages, consoleIsBuilt } from './console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from './listener/base-server.ts';
 import { addTurns, type FairQueue } from './listener/fair-queue.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
-import { addHomeRoute, publicLinks } from './listener/home.ts';
+import { addHomeRoute } from './listener/home.ts';
 import type { RateLimiter } from './listener/rate-limit.ts';
 import { unknownPath } from './listener/send-error.ts';
 import { accessOf, addConsoleSessionRoutes } from './oauth/console-session.ts';
@@ -55,13 +55,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const hasConsole = options.hasConsole && consoleIsBuilt();
   if (options.hasConsole) addConsoleApi(app, options, addSubscriptionRoutes);
   if (hasConsole) await addConsolePages(app, 'report');
-  addHomeRoute(app, {
-    title: 'Subscription reports',
-    listener: 'report',
-    summary: 'Reports of data subscriptions. People sign in to the console; programs use the API with an access token.',
-    baseUrl: publicUrl,
-    links: publicLinks(hasConsole),
-  });
+  addHomeRoute(app, { listener: 'report', baseUrl: publicUrl, hasConsole });
   await addDocsRoutes(app, { listener: 'report', title: 'subreport: the API', publicUrl, limits: report.limits });
   return app;
 }

@@ -2,44 +2,31 @@ import fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
 import { addHomeRoute } from './home.ts';
 
-const app = fastify();
-addHomeRoute(app, {
-  title: 'Reports',
-  listener: 'report',
-  summary: 'A summary.',
-  baseUrl: 'https://reports.example.com/<a>&b',
-  links: [
-    { name: 'console', label: 'Open the console', path: '/console', hint: 'See your subscriptions' },
-    { name: 'docs', label: 'API reference', path: '/docs' },
-    { name: 'report', label: 'List subscriptions', path: '/report', method: 'GET' },
-  ],
-});
-afterAll(() => app.close());
-
-const json = 'application/json; charset=utf-8';
-const html = 'text/html; charset=utf-8';
+const [app, bare] = [fastify(), fastify()];
+addHomeRoute(app, { listener: 'report', baseUrl: 'https://reports.example.com', hasConsole: true });
+addHomeRoute(bare, { listener: 'operator', baseUrl: '', hasConsole: false });
+afterAll(() => Promise.all([app.close(), bare.close()]));
 
 test.each([
-  [json, undefined],
-  [json, '*/*'],
-  [json, 'application/json'],
-  [json, 'application/json, text/html;q=0.9'],
-  [json, 'image/png'],
-  [html, 'text/html'],
-  [html, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
-])('/ is %s if Accept is %s', async (type, accept) => {
+  [200, undefined],
+  [200, '*/*'],
+  [200, 'application/json'],
+  [200, 'application/json, text/html;q=0.9'],
+  [200, 'image/png'],
+  [302, 'text/html'],
+  [302, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
+])('/ has status %i if Accept is %s', async (status, accept) => {
   const { statusCode, headers } = await app.inject({ url: '/', headers: { ...(accept && { accept }) } });
-  expect([statusCode, headers['content-type'], headers.vary]).toEqual([200, type, 'Accept']);
+  expect([statusCode, headers.vary]).toEqual([status, 'Accept']);
 });
 
-test('/ has URLs in JSON; its page has relative links and escapes the URL of the listener', async () => {
-  expect((await app.inject('/')).json()).toEqual({
-    console: 'https://reports.example.com/<a>&b/console',
-    docs: 'https://reports.example.com/<a>&b/docs',
-    report: 'https://reports.example.com/<a>&b/report',
+test('/ has URLs in JSON, and leads browsers to the console, or else to the API reference', async () => {
+  expect((await app.inject('/')).json()).toMatchObject({
+    console: 'https://reports.example.com/console',
+    docs: 'https://reports.example.com/docs',
+    report: 'https://reports.example.com/connect-api/v1/subscription',
   });
-  const { body } = await app.inject({ url: '/', headers: { accept: 'text/html' } });
-  expect(body).toContain('<a href="./console"><b>Open the console</b><small>See your subscriptions</small></a>');
-  expect(body).toContain('<dt>API reference</dt><dd><a href="./docs">/docs</a></dd>');
-  expect(body).toContain('<code>GET https://reports.example.com/&lt;a&gt;&amp;b/report</code>');
+  const targetOf = async (listener: typeof app) =>
+    (await listener.inject({ url: '/', headers: { accept: 'text/html' } })).headers.location;
+  expect([await targetOf(app), await targetOf(bare)]).toEqual(['./console', './docs']);
 });

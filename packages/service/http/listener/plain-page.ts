@@ -16,20 +16,13 @@ const style = `:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif;
 --line:light-dark(oklch(91% .006 260),oklch(32% .015 262));--surface:light-dark(#fff,oklch(22.5% .014 262));
 --text:light-dark(oklch(26% .02 262),oklch(93.5% .006 262));--soft:light-dark(oklch(48% .018 262),oklch(75% .014 262));
 --accent:light-dark(oklch(50% .18 264),oklch(76% .12 264));--on-accent:light-dark(#fff,oklch(20% .04 264))}
-:root[data-console=operator]{--accent:light-dark(oklch(47% .085 200),oklch(78% .1 195))}
 body{margin:0;background:light-dark(oklch(97.8% .004 260),oklch(18.5% .012 262));color:var(--text)}
 body>header{background:var(--surface);border-bottom:1px solid var(--line)}
 body>header p,main{box-sizing:border-box;max-width:54rem;margin:0 auto;padding:0 1rem}
 body>header p{display:flex;align-items:center;gap:.5rem;height:56px;color:var(--text);font-weight:650}
 svg{width:24px;fill:var(--on-accent)}svg rect:first-child{fill:var(--accent)}
-main{padding:2rem 1rem}h1{margin:0;font-size:1.5rem}h2{margin:2.5rem 0 0;font-size:1rem}p,dt,small{color:var(--soft)}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.5rem 1.5rem}dd{margin:0;overflow-wrap:anywhere}code{font-size:.9em}a{color:var(--accent)}
-nav{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,16rem),1fr));gap:1rem;margin-top:1.5rem}
-nav a{display:grid;align-content:start;gap:.25rem;padding:1rem 1.25rem;border:1px solid var(--line);border-radius:8px;background:var(--surface);text-decoration:none}
-nav a:hover{border-color:currentColor}nav b{font-size:1.05rem;font-weight:600}small{font-size:.875rem}
-nav a:first-child{background:var(--accent);border-color:var(--accent)}nav a:first-child *{color:var(--on-accent)}
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-@media(max-width:30rem){dl{display:block}dd{margin-bottom:.75rem}}`;
+main{padding:2rem 1rem}h1{margin:0;font-size:1.5rem}p{color:var(--soft)}code{font-size:.9em}a{color:var(--accent)}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}`;
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
@@ -43,12 +36,9 @@ export const plainPageHeaders = {
 export const logo =
   '<svg viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6"/><rect x="4" y="13" width="4" height="6"/><rect x="10" y="5" width="4" height="14"/><rect x="16" y="9" width="4" height="10"/></svg>';
 
-/** Which side of the service a page is on; each has an accent color. */
-export type Listener = 'report' | 'operator';
-
 /** Writes a page without a script; `main` is HTML. */
-export const plainPage = (title: string, main: string, listener: Listener = 'report'): string => `<!doctype html>
-<html lang="en" data-console="${listener}">
+export const plainPage = (title: string, main: string): string => `<!doctype html>
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

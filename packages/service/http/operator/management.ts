@@ -6,7 +6,7 @@ import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from '../listener/base-server.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
-import { addHomeRoute, operatorLinks } from '../listener/home.ts';
+import { addHomeRoute } from '../listener/home.ts';
 import { discardBody, limitBody } from '../listener/read-body.ts';
 import { addDocsRoutes } from '../reference/docs-routes.ts';
 import { addOperatorSessionRoutes } from './console-session.ts';
@@ -104,13 +104,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   if (hasConsole) await addConsolePages(app, 'operator');
   const { publicUrl } = options;
   await addDocsRoutes(app, { listener: 'operator', title: 'subreport: the operator', publicUrl });
-  addHomeRoute(app, {
-    title: "The operator's side",
-    listener: 'operator',
-    summary: 'Here the operator runs the service. Clients read their reports at the public URL.',
-    baseUrl: '',
-    links: operatorLinks(hasConsole),
-  });
+  addHomeRoute(app, { listener: 'operator', baseUrl: '', hasConsole });
   return app;
 }
 
