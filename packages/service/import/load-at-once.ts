@@ -41,7 +41,9 @@ export async function loadAtOnce(
           refused: refusalOf(tally, replace),
         };
       requireHeld(lock, left);
-      const { removed, ...counts } = await replacement.finish(dryRun, { confirmed: options.remove }).catch(sayLeft(left));
+      const { removed, ...counts } = await replacement
+        .finish(dryRun, { confirmed: options.remove })
+        .catch(sayLeft(left));
       return { ...summaryOf(tally, counts), ...(replace && { removed }) };
     } finally {
       options.onCounts?.({ ...tally, ...nothingLoaded });

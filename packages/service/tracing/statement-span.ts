@@ -29,7 +29,7 @@ export function inStatement<T>(system: 'sqlite' | 'postgresql', sql: string | re
 /** The first table that a statement names. */
 const tablePattern = /\b(?:into\s+([a-z_]+)|(?:from|update|join)\s+([a-z_]+)\b(?!\s*\())/i;
 
-/** The verb and the table of a statement; of several, of the first with a table, not their BEGIN. */
+/** The verb and the table of a statement; of several, the first with a table, not their BEGIN. */
 function summarize(texts: readonly string[]): string {
   const main = texts.find((text) => tablePattern.test(text)) ?? texts[0] ?? '';
   const verb = /\w+/.exec(main)?.[0].toUpperCase() ?? 'UNKNOWN';

@@ -35,6 +35,7 @@ export function addHomeRoute(app: FastifyInstance, { listener, baseUrl, hasConso
   app.get('/', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-cache', vary: 'Accept' });
     if (preferredType(request, ['application/json', 'text/html']) !== 'text/html') return urls;
-    return reply.redirect(`./${pages[0]}`); // also right behind a proxy that adds a prefix to the path
+    // relative, for a proxy that adds a prefix to the path
+    return reply.redirect(`./${pages[0]}`);
   });
 }

@@ -57,7 +57,7 @@ export function createRequestDeadlines(app: FastifyInstance, requestMs: number) 
 }
 
 /** Nobody receives it, and it is not logged as a fault of this service. */
-export const disconnected = (): RequestError =>
+const disconnected = (): RequestError =>
   new RequestError('UNAVAILABLE', 'Cannot respond: the client must stay connected until the response begins');
 
 /** Lifts the deadline of a request that has its own limits from here on. */

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operations } from '../../../contract/operations.ts';
 import { type ContentCoding, compress, preferredCoding } from '../listener/content-encoding.ts';
-import { escapeHtml, type Listener, logo } from '../listener/plain-page.ts';
+import type { Listener } from '../listener/home.ts';
+import { escapeHtml, logo } from '../listener/plain-page.ts';
 import { type Deployment, type JsonSchema, type OpenApiDocument, readOpenApi } from './openapi-document.ts';
 import {
   htmlCode,
@@ -24,7 +25,7 @@ interface DocsOptions extends Deployment {
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Written by `npm run build`; without them, the page can be read but sends no requests. */
+/** Written by `npm run build`; without them, the page has no style and no search. */
 const style = new URL('../../../../dist/console/reference/reference.css', import.meta.url);
 const script = new URL('../../../../dist/console/reference/reference.js', import.meta.url);
 
@@ -64,7 +65,7 @@ function sender(type: string, text: string) {
   };
 }
 
-/** Renders the API reference. Scripts add search, sign-in and forms; it can be read without. */
+/** Renders the API reference. A script adds the search; it can be read without. */
 function renderReference(document: OpenApiDocument, { title, listener }: DocsOptions): string {
   const { info, tags, components } = document;
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -89,8 +90,7 @@ function renderReference(document: OpenApiDocument, { title, listener }: DocsOpt
 <body>
 <a class="skip" href="#main">Skip to the operations</a>
 <header><h1>${logo}<a href="/">subreport</a> <span>${listener === 'report' ? 'API' : 'operator API'}</span></h1>
-<p>Version ${escapeHtml(info.version)} · <a href="/openapi.json">openapi.json</a></p>
-<button type="button" id="authorize">Authorize</button></header>
+<p>Version ${escapeHtml(info.version)} · <a href="/openapi.json">openapi.json</a></p></header>
 <div class="columns">
 <nav aria-label="Operations">
 <label>Search <input type="search" id="search" placeholder="parameter, path or word"></label>
@@ -115,7 +115,6 @@ ${groups
     .join('\n')}</section>
 </main>
 </div>
-${renderDialog(document)}
 </body>
 </html>
 `;
@@ -132,30 +131,4 @@ function renderSchema([name, schema]: [string, JsonSchema]): string {
     escapeHtml(value.description ?? ''),
   ]);
   return `<section id="schema-${name}"><h3>${name}</h3><p>${escapeHtml(description)}</p>${htmlTable(['member', 'type', 'meaning'], rows)}</section>`;
-}
-
-/**
- * The dialog for credentials: OAuth client credentials. The management listener has no token
- * endpoint, so there it is a token.
- */
-function renderDialog({ components: { securitySchemes } }: OpenApiDocument): string {
-  const tokenUrl = securitySchemes.accessToken?.flows?.clientCredentials?.tokenUrl;
-  const fields =
-    tokenUrl === undefined
-      ? '<label>Token <input name="access_token" type="password" required autocomplete="off"></label>'
-      : `<label>Client id <input name="client_id" required autocomplete="username"></label>
-<label>Client secret <input name="client_secret" type="password" required autocomplete="current-password"></label>`;
-  const heading =
-    tokenUrl === undefined ? 'Token of an operator, or access token of a client' : 'OAuth 2.0 client credentials';
-  // only the path, so that the token is requested from this origin; the CSP blocks others
-  const path = tokenUrl === undefined ? '' : new URL(tokenUrl).pathname;
-  return `<dialog id="credentials" aria-labelledby="credentials-title">
-<form method="dialog" data-token-path="${path}">
-<h2 id="credentials-title">${heading}</h2>
-<p>Kept in memory only, until you close this page.</p>
-${fields}
-<p id="refusal" role="alert"></p>
-<button type="submit">Authorize</button> <button type="button" id="cancel">Cancel</button>
-</form>
-</dialog>`;
 }

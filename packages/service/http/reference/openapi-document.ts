@@ -49,7 +49,6 @@ export interface OpenApiDocument {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly parameters?: Readonly<Record<string, OpenApiParameter>>;
     readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
-    readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
   };
 }
 
@@ -58,7 +57,6 @@ export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly (OpenApiParameter | Reference)[];
   readonly requestBody?: { readonly description: string; readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
@@ -102,10 +100,6 @@ export interface JsonSchema {
 
 interface Reference {
   readonly $ref: string;
-}
-
-interface SecurityScheme {
-  readonly flows?: { readonly clientCredentials?: { readonly tokenUrl: string } };
 }
 
 export const referredName = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);

@@ -15,7 +15,7 @@ export interface PathOperation {
   readonly operation: OpenApiOperation;
 }
 
-/** Renders an operation: what it does, its parameters and responses, samples, and a form. */
+/** Renders an operation: what it does, samples, its parameters and responses. */
 export function renderOperation(document: OpenApiDocument, { method, path, operation }: PathOperation): string {
   const { operationId, summary, description, requestBody, responses } = operation;
   const parameters = parametersOf(document, operation);
@@ -34,7 +34,6 @@ ${Object.entries(responses)
     return `<details${isOpen}><summary><b>${status}</b> ${escapeHtml(meaning)}</summary>${renderContent(document, content)}</details>`;
   })
   .join('\n')}
-${renderForm({ method, path, operation }, parameters)}
 </section>`;
 }
 
@@ -99,31 +98,6 @@ export const isErrorCode = (name: string): boolean => /^[A-Z_]+$|^[a-z]+_[a-z_]+
 /** An example as text: a body that is not JSON is a string. */
 export const textOf = (example: unknown): string =>
   typeof example === 'string' ? example : JSON.stringify(example, null, 2);
-
-/** A form that sends the request, for the script of the page. */
-function renderForm({ method, path, operation }: PathOperation, parameters: readonly OpenApiParameter[]): string {
-  const { operationId, requestBody, security = [] } = operation;
-  const [mediaType = ''] = Object.keys(requestBody?.content ?? {});
-  const fields = parameters
-    .filter(({ name }) => name !== 'Cache-Control' && name !== 'If-None-Match' && name !== 'Content-Encoding')
-    .map(({ name, in: place, required, schema: { examples = [], enum: values = [] } }) => {
-      const hint = escapeHtml(String(values[0] ?? examples[0] ?? ''));
-      return `<label>${escapeHtml(name)} <input name="${escapeHtml(name)}" data-in="${place}" placeholder="${hint}"${required === true ? ' required' : ''}></label>`;
-    });
-  if (requestBody !== undefined) {
-    const example = textOf(requestBody.content[mediaType]?.example ?? 'grant_type=client_credentials');
-    fields.push(
-      `<label class="wide">${escapeHtml(mediaType)} <textarea name="body" data-in="body" rows="5">${escapeHtml(example)}</textarea></label>`,
-    );
-  }
-  const scheme = security.flatMap((each) => Object.keys(each))[0] ?? '';
-  return `<details class="try"><summary>Try it: ${escapeHtml(operation.summary)}</summary>
-<form data-method="${method}" data-path="${escapeHtml(path)}" data-type="${escapeHtml(mediaType)}" data-security="${scheme}">
-${fields.join('\n')}
-<button type="submit">Send</button>
-</form>
-<pre class="result" tabindex="0" role="status" aria-label="Response of ${operationId}"></pre></details>`;
-}
 
 /** A heading row and the rows of a table, whose cells are HTML. */
 export function htmlTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {

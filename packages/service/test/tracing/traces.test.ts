@@ -82,11 +82,14 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
   const spansOf = (traceId: string) => endedSpans.filter((span) => span.traceId === traceId);
   const treeOf = (name: keyof typeof traceIds) => treeBelow(spansOf(traceIds[name]), clientSpanId);
 
-  test.each(['page', 'export', 'token', 'load'] as const)('a request (%s) has its statements below its span', (name) => {
-    const [server = '', ...others] = Object.keys(treeOf(name));
-    expect(others).toEqual([]);
-    expect(namesIn(treeOf(name)[server] ?? {}).join(' ')).toMatch(/SELECT (?:client|subscription|operator_token)/);
-  });
+  test.each(['page', 'export', 'token', 'load'] as const)(
+    'a request (%s) has its statements below its span',
+    (name) => {
+      const [server = '', ...others] = Object.keys(treeOf(name));
+      expect(others).toEqual([]);
+      expect(namesIn(treeOf(name)[server] ?? {}).join(' ')).toMatch(/SELECT (?:client|subscription|operator_token)/);
+    },
+  );
 
   test('the server span follows the semantic conventions of HTTP, and statements those of databases', () => {
     const spans = spansOf(traceIds.page);
