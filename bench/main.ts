@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 
 // Runs a benchmark: `npm run bench -- NAME [options]`. bench/README.md says what each measures.
 
@@ -19,6 +20,10 @@ if (parts === undefined) {
 }
 for (const part of parts) {
   const command = part.map((word) => (word.endsWith('.ts') ? `${import.meta.dirname}/${word}` : word));
-  const { status } = spawnSync(process.execPath, [...command, ...args], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [...command, ...args], { stdio: 'inherit' });
+  const end = (): boolean => child.kill();
+  process.on('SIGTERM', end);
+  const [status] = await once(child, 'exit');
+  process.off('SIGTERM', end);
   if (status !== 0) process.exit(status ?? 1);
 }
