@@ -58,16 +58,11 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
         return lines.filter((y) => element.contains(document.elementFromPoint(left + width / 2, y))).length;
       });
 
-  // 1280 × 1024 and 1280 × 900 at 400 %
-  test.each([
-    [320, 640],
-    [320, 256],
-    [320, 225],
-  ])(
-    'a row is visible in a window of %d × %d pixels, and no label of the bar touches another',
-    async (width, height) => {
-      page = await reports.open('/console/subscriptions', { width });
-      await page.setViewportSize({ width, height });
+  test('a row is visible in the lowest windows, and no label of the bar touches another', async () => {
+    page = await reports.open('/console/subscriptions', { width: 320 });
+    // 1280 × 1024 and 1280 × 900 at 400 %
+    for (const height of [640, 256, 225]) {
+      await page.setViewportSize({ width: 320, height });
       const row = page.locator('.record-list > li').first();
       await row.waitFor();
       const { height: tall = 0 } = (await row.boundingBox()) ?? {};
@@ -83,22 +78,27 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       expect(labels.length).toBeGreaterThan(3);
       for (const [index, { left }] of labels.entries())
         expect(left - (labels[index - 1]?.right ?? -4)).toBeGreaterThanOrEqual(4);
-      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-    },
-  );
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+    }
+  });
 
-  test.each([
-    '',
-    'changes?since=7d',
-    'findings',
-    `subscriptions/${encodeURIComponent(rows[0]?.id ?? '')}`,
-    'subscriptions?by=status',
-    'subscriptions?by=product-id',
-  ])('/console/%s is as wide as a window of 320 pixels, whatever its values are', async (path) => {
-    page = await reports.open(`/console/${path}`, { width: 320 });
-    await page.locator('main :is(h2, h3, table)').first().waitFor();
-    await page.waitForLoadState('networkidle');
-    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  test('every page is as wide as a window of 320 pixels, whatever its values are', async () => {
+    page = await reports.open('/console/', { width: 320 });
+    for (const path of [
+      '',
+      'changes?since=7d',
+      'findings',
+      `subscriptions/${encodeURIComponent(rows[0]?.id ?? '')}`,
+      'subscriptions?by=status',
+      'subscriptions?by=product-id',
+    ]) {
+      await page.goto(new URL(`/console/${path}`, page.url()).href);
+      await page.locator('main :is(h2, h3, table)').first().waitFor();
+      await page.waitForLoadState('networkidle');
+      await expect
+        .poll(async () => [path, await page.evaluate(() => document.documentElement.scrollWidth)])
+        .toEqual([path, 320]);
+    }
   });
 
   const isCut = (element: Element): boolean => element.scrollWidth > element.clientWidth + 1;

@@ -439,26 +439,29 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     expect(await page.getByRole('columnheader', { name: 'Device' }).count()).toBe(0);
   });
 
-  test.each([360, 390, 640, 1024, 1280])('the end of an ICCID is never cut in a window of %i px', async (width) => {
-    await open('/console/subscriptions?size=100&auto-renew=true', clients.acme, { viewport: { width, height: 800 } });
-    await page.getByRole('link', { name: /ICCID/ }).first().waitFor();
+  test('the end of an ICCID is never cut, however wide the window is', async () => {
+    await open('/console/subscriptions?size=100&auto-renew=true');
     const buttons = page.getByRole('button', { name: /^8944/ });
-    await expect.poll(() => buttons.count()).toBeGreaterThan(50);
-    const cut = await buttons.evaluateAll((all) =>
-      all
-        .filter((button) => {
-          const [digits] = /\d{15,}/.exec((button as HTMLElement).title) ?? [''];
-          const node = document.createTreeWalker(button, NodeFilter.SHOW_TEXT).lastChild() as Text;
-          const range = document.createRange();
-          range.setStart(node, node.length - 3);
-          range.setEnd(node, node.length);
-          const { right } = range.getBoundingClientRect();
-          const boxes = [button, button.parentElement].map((box) => box?.getBoundingClientRect().right ?? 0);
-          return range.toString() !== digits.slice(-3) || right > Math.min(...boxes);
-        })
-        .map(({ textContent }) => textContent),
-    );
-    expect(cut).toEqual([]);
+    for (const width of [360, 390, 640, 1024, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.getByRole('link', { name: /ICCID/ }).first().waitFor();
+      await expect.poll(() => buttons.count()).toBeGreaterThan(50);
+      const cut = await buttons.evaluateAll((all) =>
+        all
+          .filter((button) => {
+            const [digits] = /\d{15,}/.exec((button as HTMLElement).title) ?? [''];
+            const node = document.createTreeWalker(button, NodeFilter.SHOW_TEXT).lastChild() as Text;
+            const range = document.createRange();
+            range.setStart(node, node.length - 3);
+            range.setEnd(node, node.length);
+            const { right } = range.getBoundingClientRect();
+            const boxes = [button, button.parentElement].map((box) => box?.getBoundingClientRect().right ?? 0);
+            return range.toString() !== digits.slice(-3) || right > Math.min(...boxes);
+          })
+          .map(({ textContent }) => textContent),
+      );
+      expect([width, cut]).toEqual([width, []]);
+    }
   });
 
   const widths = drawPairs(['light', 'dark'], [390, 768, 1280]);
