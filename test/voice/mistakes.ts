@@ -1,5 +1,5 @@
 /** The surfaces on which a mistake can be made. */
-export const surfaces = ['api', 'cli', 'typescript', 'python', 'mcp', 'console'] as const;
+export const surfaces = ['api', 'cli', 'typescript', 'python', 'mcp'] as const;
 export type Surface = (typeof surfaces)[number];
 
 export type Values = Readonly<Record<string, unknown>>;

@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
 import { createClient, type SubreportClient } from '../../packages/client/index.ts';
 import type { inputs } from '../../packages/mcp/schemas.ts';
 import { serveMcp } from '../../packages/mcp/serve-mcp.ts';
 import { buildProgram } from '../../packages/service/cli/command-line.ts';
-import type { ReportConsole } from '../support/report-console.ts';
 import { runHere } from '../support/run-here.ts';
+import type { TestClient, TestService } from '../support/service.ts';
 import type { QueryMistake, Values } from './mistakes.ts';
 
 /** What a surface says about a mistake; `undefined` if it has no input in which to make it. */
@@ -17,7 +16,8 @@ export type Sentence = string | undefined;
 
 /** Where the mistakes are made. */
 export interface Place {
-  readonly console: ReportConsole;
+  readonly service: TestService;
+  readonly client: TestClient;
   /** A folder for files. */
   readonly folder: string;
   readonly token: string;
@@ -53,7 +53,7 @@ function requestOf({ ask, given }: QueryMistake): readonly [path: string, body?:
 }
 
 /** The sentences of the API. */
-export const askApi = ({ console: { service }, token }: Place, mistake: QueryMistake): Promise<Sentence> =>
+export const askApi = ({ service, token }: Place, mistake: QueryMistake): Promise<Sentence> =>
   send(service.baseUrl, token, requestOf(mistake));
 
 /** Sends a request with a token, and returns the status and the sentences of the response. */
@@ -96,7 +96,7 @@ function wordsOf({ ask, given }: QueryMistake): string[] | undefined {
 }
 
 /** The variables of a client. */
-const variablesOf = ({ service, client }: ReportConsole, folder: string) => ({
+const variablesOf = ({ service, client, folder }: Place) => ({
   SUBREPORT_URL: service.url,
   SUBREPORT_CLIENT_ID: client.client_id,
   SUBREPORT_CLIENT_SECRET: client.client_secret,
@@ -108,7 +108,7 @@ const variablesOf = ({ service, client }: ReportConsole, folder: string) => ({
 export async function askCommandLine(place: Place, mistake: QueryMistake): Promise<Sentence> {
   const args = wordsOf(mistake);
   if (args === undefined) return undefined;
-  const { code, stderr } = await runHere(args, variablesOf(place.console, place.folder));
+  const { code, stderr } = await runHere(args, variablesOf(place));
   return `${code} ${stderr.trim()}`;
 }
 
@@ -165,7 +165,7 @@ function pythonOf({ ask, given }: QueryMistake): string {
 }
 
 /** The sentences of the Python client, of one process. */
-export async function askPython({ console: { service, client } }: Place, mistakes: readonly QueryMistake[]) {
+export async function askPython({ service, client }: Place, mistakes: readonly QueryMistake[]) {
   const child = spawn('python3', [fileURLToPath(new URL('python_mistakes.py', import.meta.url))]);
   const given = mistakes.map(pythonOf);
   child.stdin.end(JSON.stringify({ url: service.url, ...client, given }));
@@ -231,29 +231,5 @@ interface ToolResult {
   readonly isError?: boolean;
 }
 
-/** The parameters that an address of the console has. */
-const notOfAddresses = ['cursor', 'format', 'fields', 'dates', 'all', 'as-of', 'email'];
-
-/** The sentences of the console's page of an address. */
-export async function askConsole(page: Page, { ask, given }: QueryMistake): Promise<Sentence> {
-  const isAddress = ask === 'list' && !Object.keys(given).some((name) => notOfAddresses.includes(name));
-  if (!isAddress) return undefined;
-  return readPage(page, `/console/subscriptions?${new URLSearchParams(text64(given))}`);
-}
-
-async function readPage(page: Page, address: string): Promise<string> {
-  await page.goto(new URL(address, page.url()).href);
-  const faults = page.getByRole('alert');
-  const isSaid = await faults
-    .first()
-    .waitFor({ timeout: 10_000 })
-    .then(() => true)
-    .catch(() => false);
-  if (!isSaid) return 'no error';
-  const items = await faults.locator('li').allInnerTexts();
-  // behind the sentence: the correlation id, and a button
-  return items.length > 0 ? items.join('\n') : ((await faults.first().innerText()).split('\n')[0] ?? '');
-}
-
-export const createTestClient = ({ service, client }: ReportConsole): SubreportClient =>
+export const createTestClient = ({ service, client }: Place): SubreportClient =>
   createClient({ url: service.url, clientId: client.client_id, clientSecret: client.client_secret });

@@ -1,17 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SubreportClient } from '../../packages/client/index.ts';
-import { hasChromium } from '../support/chromium.ts';
+import { createFilledTenant } from '../support/console-tenant.ts';
+import { engines } from '../support/engines.ts';
 import { hasTools } from '../support/has-tools.ts';
-import { rowsOf, startReportConsole } from '../support/report-console.ts';
+import { startService } from '../support/service.ts';
 import { type QueryMistake, queryMistakes, type Surface, surfaces } from './mistakes.ts';
 import {
   askApi,
   askCommandLine,
-  askConsole,
   askPython,
   askTool,
   askTypeScript,
@@ -38,7 +37,6 @@ const foreign: Readonly<Record<Surface, RegExp>> = {
   python:
     /allowHttp|(?<![-\w])--[a-z]|undefined|all=true|X-Next-Page|in a URL, write|browser|parameter '|'[a-z]+-[a-z]+'/,
   mcp: /parameter '|(?<![-\w])--[a-z]|allowHttp|undefined|all=true|X-Next-Page|in a URL/,
-  console: /(?<![-\w])--[a-z]|allowHttp|allow_http|undefined|all=true|X-Next-Page|in a URL/,
 };
 
 /** Longest sentence without its value; the lists of names and of settings are longer. */
@@ -46,7 +44,7 @@ const charactersMax = 200;
 const isList = (sentence: string): boolean =>
   /one of (?:\S+, ){5}|Allowed choices|of (?:\S+, ){6}|KEY_ENCRYPTION_SECRET_BEFORE/.test(sentence);
 
-describe.skipIf(!hasChromium || !hasTools('python3'))('what all surfaces say about mistakes', () => {
+describe.skipIf(!hasTools('python3'))('what all surfaces say about mistakes', () => {
   let rows: readonly Row[];
   beforeAll(async () => {
     rows = await readRows();
@@ -98,21 +96,20 @@ describe.skipIf(!hasChromium || !hasTools('python3'))('what all surfaces say abo
 
 /** Makes all mistakes on all surfaces. */
 async function readRows(): Promise<readonly Row[]> {
-  const console = await startReportConsole(rowsOf(30));
+  const service = await startService(await engines[0].openTestStore());
+  const client = await createFilledTenant(service, 'acme', 30);
   const folder = mkdtempSync(join(tmpdir(), 'voice-'));
-  const tools = await openTools(createTestClient(console));
+  const place: Place = { service, client, folder, token: await service.accessToken(client) };
+  const tools = await openTools(createTestClient(place));
   try {
-    const token = await console.service.accessToken(console.client);
-    const place = { console, folder, token };
-    const page = await console.open('/console/subscriptions');
     const python = await askPython(place, queryMistakes);
-    const makers = { place, client: createTestClient(console), page, call: tools.call };
+    const makers = { place, client: createTestClient(place), call: tools.call };
     const asked: Row[] = [];
     for (const mistake of queryMistakes) asked.push(await askAll(makers, mistake, python.shift()));
     return asked;
   } finally {
     tools.close();
-    await console.close();
+    await service.close();
     rmSync(folder, { recursive: true });
   }
 }
@@ -120,14 +117,13 @@ async function readRows(): Promise<readonly Row[]> {
 interface Makers {
   readonly place: Place;
   readonly client: SubreportClient;
-  readonly page: Page;
   readonly call: ToolCall;
 }
 
 const given = (said: Readonly<Partial<Record<Surface, string | undefined>>>): Said =>
   Object.fromEntries(Object.entries(said).filter(([, sentence]) => sentence !== undefined));
 
-async function askAll({ place, client, page, call }: Makers, mistake: QueryMistake, python?: string): Promise<Row> {
+async function askAll({ place, client, call }: Makers, mistake: QueryMistake, python?: string): Promise<Row> {
   const { ask, given: values, names = Object.keys(values), shows, except = {} } = mistake;
   const text = JSON.stringify(values);
   const isOn = (surface: Surface) => except[surface] === undefined;
@@ -137,7 +133,6 @@ async function askAll({ place, client, page, call }: Makers, mistake: QueryMista
     typescript: isOn('typescript') ? await askTypeScript(client, mistake) : undefined,
     python,
     mcp: isOn('mcp') ? await askTool(call, mistake) : undefined,
-    console: await askConsole(page, mistake),
   });
   const lacks = (surface: Surface, sentence: string): string[] => {
     const wanted = surface === 'python' ? names.map((name) => name.replaceAll('-', '_')) : names;
