@@ -67,21 +67,18 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
   );
 }
 
-/** How often a database in use is tried again, and how long after, in milliseconds. */
-const again = { times: 20, afterMs: 250 };
-
 /**
- * Repeats work on a database while others use it: the daemon of Citus that starts in each one is
- * not ended with the sessions.
+ * Repeats work on a database for five seconds while others use it: the daemon of Citus that starts
+ * in each one is not ended with the sessions.
  */
-export async function whenUnused(work: () => Promise<unknown>, { times, afterMs } = again): Promise<void> {
+async function whenUnused(work: () => Promise<unknown>): Promise<void> {
   for (let failures = 0; ; failures += 1) {
     try {
       await work();
       return;
     } catch (error) {
-      if ((error as { code?: string }).code !== '55006' || failures === times) throw error;
-      await sleep(afterMs);
+      if ((error as { code?: string }).code !== '55006' || failures === 20) throw error;
+      await sleep(250);
     }
   }
 }

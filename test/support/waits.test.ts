@@ -31,16 +31,6 @@ test.each(Object.entries(ownLimits))('no test has a limit of its own: %s', (_wha
   expect(found).toEqual([]);
 });
 
-test.each([
-  ['of a test or hook', "test('x', async () => {\n  await y();\n}, 60_000);"],
-  ['of a test, a poll or a process', 'expect.poll(f, { timeout: 5_000 }).toBe(1);'],
-  ['of `eventually`', 'await eventually(() => expect(a).toBe(f(1)), 2_000);'],
-  ['of `vi.waitFor`, a second by default', 'await vi.waitFor(() => expect(a).toBe(1));'],
-  ['of a timer that ends a wait', "setTimeout(() => child.kill('SIGKILL'), 15_000);"],
-])('a limit %s is found', (what, text) => {
-  expect([...text.matchAll(ownLimits[what] as RegExp)]).toHaveLength(1);
-});
-
 /** What Playwright reads as it is at once; `waitFor`, `expect.poll` and actions wait. */
 const reading =
   /\.(?:count|title|is(?:Visible|Hidden|Enabled|Disabled|Checked)|inputValue|innerText|textContent|allInnerTexts|allTextContents|getAttribute|boundingBox|evaluate|evaluateAll)\(/;
@@ -65,26 +55,6 @@ test('no test of a page asserts what it read once, because an effect may come la
   expect(browserFiles.length).toBeGreaterThan(20);
   const found = browserFiles.flatMap((file) => readOnce(readFileSync(file, 'utf8')).map((text) => `${file}: ${text}`));
   expect(found).toEqual([]);
-});
-
-test.each([
-  "expect(await page.title()).toBe('x');",
-  "expect(await row.getByRole('link').count()).toBe(2);",
-  'expect(\n  await rows.evaluateAll((all) =>\n    all.map((row) => row.id),\n  ),\n).toEqual(ids);',
-  'expect([await note.isVisible(), 1]).toEqual([true, 1]);',
-  "const names = () => rows.allInnerTexts();\nexpect(await names()).toEqual(['a']);",
-  "const texts = () =>\n  rows.allInnerTexts();\nexpect((await texts())[0]).toBe('a');",
-])('an assertion that reads a page once is found: %s', (text) => {
-  expect(readOnce(text)).toHaveLength(1);
-});
-
-test.each([
-  "await expect.poll(() => page.title()).toBe('x');",
-  'expect(await alert.count()).toBe(0);',
-  "expect(await alert.innerText()).not.toContain('a');",
-  'expect(await accessibilityFaults(page)).toEqual([]);',
-])('an assertion that waits, or is of an absence, is not found: %s', (text) => {
-  expect(readOnce(text)).toEqual([]);
 });
 
 /** Ways to read a page that hold whether or not it has what they read. */
