@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { startFloor } from '../peers/start-floor.ts';
 import { startPeers } from '../peers/start-peer.ts';
 import { startRaw } from '../peers/start-raw.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
@@ -29,13 +28,11 @@ const newPages = 100_000;
 const newPagesOfRound = 13_000;
 /** Until V8 has optimized all sides. */
 const warmUpSeconds = 10;
-/** Pages whose statements the floor runs in turn. */
-const floorPages = 1_000;
 const options = readOptions({ records: 1_000_000 });
 const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; a full page 1 of 50 records, random tenant, random twelve months of createdDate, newest
 first, valid token, exact total, no response cache. Recurring: ${recurringPages} different queries that come again; new bounds: ${newPages}, each forgotten when it comes again. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
-LOG_LEVEL, written to /dev/null; the other sides write none. "With the database": CPU time of the service and of PostgreSQL. Raw sends one of the pages. Floor
-runs the statements of our pages in node:http and sends their bytes with the headers of one page; it reads no query, checks no token and computes no header.`;
+LOG_LEVEL, written to /dev/null; the other sides write none. "With the database": CPU time of the service and of PostgreSQL.
+Raw sends one of the pages.`;
 
 /** Both must return the same records, otherwise the comparison is meaningless. */
 async function requireSameAnswers(ours: OurService, peer: OurService, pages: readonly PageRequest[]): Promise<void> {
@@ -109,7 +106,6 @@ const names = {
   peer: 'peer',
   peerFresh: 'peer, new bounds',
   postgrest: "PostgREST's method",
-  floor: 'floor',
   raw: 'raw',
 } as const;
 
@@ -124,7 +120,6 @@ function goalTable(measured: readonly Measured[], isSqlite: boolean): string {
     rows.push(`| ${goal} | ${range} | ${limit === undefined ? '' : `≤ ${limit.toPrecision(2)}`} |`);
   };
   add('recurring page 1, CPU of the service ÷ raw', names.ours, names.raw, 'cpuUs', isSqlite ? 9 : 8);
-  add('floor, the same statements and bytes, CPU of the process ÷ raw', names.floor, names.raw, 'cpuUs');
   add('recurring page 1, service and database ÷ peer and its database', names.ours, names.peer, 'totalUs', 1 / 4.3);
   add('new bounds, the same', names.fresh, names.peerFresh, 'totalUs', 1 / 2.5);
   add("recurring page 1 ÷ PostgREST's method, service and database", names.ours, names.postgrest, 'totalUs', 1 / 3.4);
@@ -164,8 +159,7 @@ async function measure(
     const fresh = randomPages(full, newPages);
     const [first] = pages as [PageRequest, ...PageRequest[]];
     const raw = await startRaw(await fetchPage(ours.port, first, ours.tokens), opened.folder);
-    const floor = await startFloor(opened, pages.slice(0, floorPages), await fetchPage(ours.port, first, ours.tokens));
-    running.push(raw, floor);
+    running.push(raw);
     if (peer !== undefined) await requireSameAnswers(ours, peer, pages.slice(0, 40));
     if (postgrest !== undefined) await requireSameRecords(ours, postgrest, pages.slice(0, 40));
     const databaseSeconds = serverPid === undefined ? undefined : () => treeCpuSeconds(serverPid);
@@ -201,7 +195,6 @@ async function measure(
         ),
         ...(peer === undefined ? [] : [side(names.peer, peer), sideOfNew(names.peerFresh, peer)]),
         ...(postgrest === undefined ? [] : [side(names.postgrest, postgrest)]),
-        side(names.floor, { ...floor, tokens: ours.tokens }),
         side(names.raw, { ...raw, tokens: ours.tokens }),
       ],
       { ...options, warmUpSeconds },
