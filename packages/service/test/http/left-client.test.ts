@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
@@ -47,7 +48,7 @@ function observe(store: Store, observed: Observed): Store {
   });
 }
 
-describe.each(engines)('a client that leaves on $engine', ({ openTestStore }) => {
+describe.each(drawOne(engines, import.meta.url))('a client that leaves on $engine', ({ openTestStore }) => {
   const observed: Observed = { signals: [], gate: undefined };
   let service: TestService;
   let client: TestClient;

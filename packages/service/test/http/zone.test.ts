@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -21,7 +22,7 @@ const rows = Array.from({ length: 400 }, (_, index) =>
   }),
 );
 
-describe.each(engines)('the parameter zone on $engine', ({ openTestStore }) => {
+describe.each(drawOne(engines, import.meta.url))('the parameter zone on $engine', ({ openTestStore }) => {
   let service: TestService;
   let token: string;
   const get = (query: string, headers: Record<string, string> = {}) =>

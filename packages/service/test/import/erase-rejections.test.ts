@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { createAuditLog } from '../../audit/audit-log.ts';
@@ -31,7 +32,7 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
+describe.each(drawOne(engines, import.meta.url))('an erasure on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let tenants = 0;

@@ -1,5 +1,6 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { startManagement } from '../../../../test/support/management.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -30,7 +31,7 @@ const rows = [...syntheticRows({ count: 20, seed: 12, until: 1_767_225_600 })].m
 const bad = JSON.stringify({ id: 'x', email: 'ada@example.com', iccid: 'not-an-iccid' });
 const dayMs = 86_400_000;
 
-describe.each(engines)('the history of imports on $engine', ({ openTestStore }) => {
+describe.each(drawOne(engines, import.meta.url))('the history of imports on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   const makeTenant = async (name: string): Promise<TenantId> => {

@@ -25,12 +25,9 @@ const rows = [...syntheticRows({ count: 3_000, seed: 8, until: 1_767_225_600 })]
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 const changed = (row: SyntheticRow): SyntheticRow => ({ ...row, status: 'CHANGED' });
 
-const stores = [
-  ...engines,
-  { engine: 'postgres as a superuser', openTestStore: () => openPostgres('postgres') },
-] as const;
+const superuser = { engine: 'postgres as a superuser', openTestStore: () => openPostgres('postgres') } as const;
 
-describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) => {
+describe.each([...engines, superuser])('a replacement on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   const makeTenant = async (name: string): Promise<TenantId> => {
@@ -103,6 +100,9 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect((await stateOf(tenant)).revision).toBe(3);
     expect(await stateOf(other)).toEqual(before);
   });
+
+  // whose transactions switch to the role of all others before they write
+  if (engine === superuser.engine) return;
 
   test('updates a record if only its email has changed', async () => {
     const tenant = await makeTenant('emails');
@@ -220,8 +220,6 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     await replacing;
     expect([...seen].filter((each) => !['3000 0', '3000 3000'].includes(each))).toEqual([]);
   });
-
-  if (engine === 'postgres as a superuser') return;
 
   test('of any records by any others leaves exactly the others', async () => {
     const tenant = await makeTenant('any');

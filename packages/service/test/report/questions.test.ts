@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seeded } from '../../../../bench/any/draw.ts';
 import { syntheticRecords, until } from '../../../../bench/support/data-set.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { instantMs, localDate } from '../../../../test/support/zoned.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
@@ -156,7 +157,7 @@ function missingOf(rows: readonly SubscriptionRow[], question: Question): string
   return lists.length === 0 ? undefined : lists.join('&');
 }
 
-describe.each(engines)('questions with all parameters on $engine', ({ openTestStore }) => {
+describe.each(drawOne(engines, import.meta.url))('questions with all parameters on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let tenant: TenantId;
   let firstRevision = 0;

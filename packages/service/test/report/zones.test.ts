@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawPart } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { parseInstantIn } from '../../../contract/local-time.ts';
@@ -43,13 +44,15 @@ const changes: Readonly<Record<string, string>> = {
   'Antarctica/Casey': '2010-03-05', // by three hours
 };
 const zones = Object.keys(changes);
+/** The zones in which a run counts and exports records; their dates alone are read in all zones. */
+const counted = drawPart(zones, 6);
 const day = 86_400;
 const around = 3;
 
 const secondsOf = (text: string): number => Date.parse(text) / 1000;
 
-/** Instants around each change: on the hour and the half-hour, and a second to both sides. */
-const instants = [...new Set(Object.values(changes))].flatMap((date) =>
+/** Instants around the changes of these zones: on the hour and the half-hour, and a second to both sides. */
+const instants = [...new Set(counted.map((zone) => changes[zone] ?? ''))].flatMap((date) =>
   Array.from({ length: around * 2 * 48 }, (_, step) => secondsOf(date) - around * day + step * 1_800).flatMap(
     (seconds) => [seconds - 1, seconds, seconds + 61],
   ),
@@ -173,7 +176,7 @@ describe.each(engines)('days and months of time zones on $engine', ({ openTestSt
     return new Map(lines.map((line) => [line.slice(0, line.indexOf(',')), line.slice(line.indexOf(',') + 1)]));
   }
 
-  test.each(zones)('CSV has the dates of %s that Python finds, and nothing else that differs', async (zone) => {
+  test.each(counted)('CSV has the dates of %s that Python finds, and nothing else that differs', async (zone) => {
     const asked = `dates=local&zone=${zone}`;
     const local = await linesOf(`${asked}&fields=id,createdDate,status,expirationDate`);
     const expectedLines = instants.map((_, index) => {
@@ -193,7 +196,7 @@ describe.each(engines)('days and months of time zones on $engine', ({ openTestSt
     return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([value, { length: count }]) => ({ value, count }));
   }
 
-  test.each(zones)('records are counted by the days and months of %s as Python does', async (zone) => {
+  test.each(counted)('records are counted by the days and months of %s as Python does', async (zone) => {
     const middle = secondsOf(changes[zone] ?? '');
     const [from, until] = [middle - 2 * day + 4_000, middle + 2 * day + 5_000];
     const isWithin = (index: number) => Number(instants[index]) >= from && Number(instants[index]) < until;

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { SqliteConnection } from '../../storage/sqlite/connection.ts';
 import type { Store } from '../../storage/store.ts';
@@ -29,7 +30,7 @@ const entry = (more: Partial<NewAuditEntry> = {}): NewAuditEntry => ({
   ...more,
 });
 
-describe.each(engines)('the audit log on $engine', ({ engine, openTestStore }) => {
+describe.each(drawOne(engines, import.meta.url))('the audit log on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let first: number;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { checkRecords } from '../../storage/maintenance/check-records.ts';
@@ -19,7 +20,7 @@ function withOther(column: (typeof rowColumns)[number]): SubscriptionRow {
   return { ...plain, record, [member]: column.type === 'bigint' ? 1_600_000_000 : 'other' };
 }
 
-describe.each(engines)('each column of a record on $engine', ({ engine, openTestStore }) => {
+describe.each(drawOne(engines, import.meta.url))('each column of a record on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   beforeAll(async () => {

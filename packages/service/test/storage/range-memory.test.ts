@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { readTexts } from '../../../../test/support/read-page.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -10,7 +11,7 @@ import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 const all = { dateColumn: 'created_date' } as const;
 const order = { column: 'created_date', descending: true } as const;
 
-describe.each(engines)('remembered ranges on $engine', ({ openTestStore }) => {
+describe.each(drawOne(engines, import.meta.url))('remembered ranges on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let tenant: TenantId;
