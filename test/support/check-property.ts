@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { isWhole } from './draw.ts';
 
 /** How often a property is run. */
 interface Runs {
@@ -9,10 +10,10 @@ interface Runs {
 }
 
 /** After this time in milliseconds, only the minimum is run. */
-const enoughMs = 1_000;
+const enoughMs = isWhole ? 5_000 : 300;
 
 /**
- * Checks a property in rounds of `least` runs, until `most` runs are done or a second has
+ * Checks a property in rounds of `least` runs, until `most` runs are done or some time has
  * passed. A failure shows its seed. (fast-check's own limit would leave a run unfinished.)
  */
 export async function checkProperty<T>(property: fc.IAsyncPropertyWithHooks<T>, { least, most }: Runs): Promise<void> {

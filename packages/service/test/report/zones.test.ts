@@ -51,7 +51,10 @@ const around = 3;
 
 const secondsOf = (text: string): number => Date.parse(text) / 1000;
 
-/** Instants around the changes of these zones: on the hour and the half-hour, and a second to both sides. */
+/**
+ * Instants around the changes of these zones: on the hour and the half-hour, and a second to both
+ * sides.
+ */
 const instants = [...new Set(counted.map((zone) => changes[zone] ?? ''))].flatMap((date) =>
   Array.from({ length: around * 2 * 48 }, (_, step) => secondsOf(date) - around * day + step * 1_800).flatMap(
     (seconds) => [seconds - 1, seconds, seconds + 61],
