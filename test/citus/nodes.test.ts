@@ -234,9 +234,15 @@ const uses: Readonly<Record<string, Case>> = {
   'doctor: records': (store, tenant) => store.readTenant(tenant, (reader) => checkRecords(reader)),
   importRecords: (store, tenant) => importRecords(store, tenant, source(1), reading),
   loadRecords: (store, tenant) =>
-    loadRecords(operator(store), { tenant, via: 'command', format: 'ndjson', flags: [] }, failed, (follow) =>
-      importRecords(store, tenant, Readable.from([Buffer.from('{}\n')]), follow(reading)),
-    ),
+    loadRecords(operator(store), {
+      ...reading,
+      tenant,
+      via: 'command',
+      source: { open: () => Readable.from([Buffer.from('{}\n')]) },
+      flags: { replace: false, strict: false, 'dry-run': false },
+      errors: [],
+      errorsMax: 1,
+    }),
   'load strictly': (store, tenant) => loadAtOnce(store, tenant, source(2), { ...reading, replace: false }),
   'replace records': (store, tenant) => loadAtOnce(store, tenant, source(2), { ...reading, replace: true, remove: 58 }),
   putRejections: (store, tenant) => putRejections(store, tenant, 'import-2', '{}\n'),

@@ -21,7 +21,7 @@ type ImportActor =
   | { readonly kind: 'operator'; readonly id: string; readonly name: string; readonly address: string };
 
 /** An option of an import that the history shows. */
-export type ImportFlag = (typeof importFlags)[number];
+type ImportFlag = (typeof importFlags)[number];
 
 /** What the history says about an import before it begins. */
 export interface ImportOrigin {
@@ -35,7 +35,7 @@ export interface ImportOrigin {
 }
 
 /** Adds to the options of an import the callbacks by which the history follows it. */
-export type FollowImport = <T extends SourceOptions>(options: T) => T;
+type FollowImport = <T extends SourceOptions>(options: T) => T;
 
 /** The result of an import that the history has. */
 export type RecordedImport = ImportSummary & { readonly importId: string };

@@ -1,5 +1,4 @@
 import { CommandError, UsageError } from '../../../terminal/error.ts';
-import type { Output } from '../../../terminal/output.ts';
 import { ClientError, KeyError } from '../../auth/error.ts';
 import { ImportError } from '../../import/error.ts';
 import { OperatorError } from '../../operator/error.ts';
@@ -31,8 +30,3 @@ export function listenFailure(error: unknown, config: Config, prefix: '' | 'MANA
   }[code ?? ''];
   return remedy === undefined ? error : new CommandError(`Cannot listen on ${host}:${port}: ${remedy} (${code})`);
 }
-
-/** Prints that the history lacks the result; the import itself has ended. */
-export const reportUnrecorded = (output: Output) => (error: unknown) => {
-  output.stderr.write(`Cannot store the result in the history of imports: ${describeFailure(error)}\n`);
-};

@@ -1,31 +1,19 @@
 import { type Command, Option } from 'commander';
 import { serverOf } from '../../../cli/remote/server.ts';
-import { importFlags, outcomeOf } from '../../../contract/load.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import type { Output } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
-import type { ColumnMapping } from '../../import/csv-layout.ts';
-import { importWhole } from '../../import/import-records.ts';
-import type { ImportSummary } from '../../import/import-summary.ts';
-import {
-  decompressedGibMax,
-  importFormats,
-  type RejectedRow,
-  type SourceOptions,
-} from '../../import/read-valid-rows.ts';
+import { decompressedGibMax, importFormats } from '../../import/read-valid-rows.ts';
 import type { Spool } from '../../import/spool.ts';
-import type { FollowImport, ImportFlag } from '../../import/with-history.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
 import { requireTenant, resolveMapping } from '../../operator/require-tenant.ts';
-import type { Store, TenantId } from '../../storage/store.ts';
 import { readConfig } from '../config.ts';
-import { reportUnrecorded } from '../log/describe-failure.ts';
 import { withOperator } from '../store/command-context.ts';
 import { openSpool } from '../store/open-spool.ts';
 import { openErrorsFile } from './errors-file.ts';
-import { type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
+import { flagsOf, type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
 import { shownMax, writeImport } from './import-text.ts';
 import { addServerOption } from './operator-api.ts';
 
@@ -93,77 +81,30 @@ async function runImport(
 ): Promise<boolean> {
   const { store } = context;
   const tenant = await requireTenant(store, options.tenant, 'add');
-  const started = performance.now();
-  const shown: RejectedRow[] = [];
   const errorsFile = options.errors === undefined ? undefined : await openErrorsFile(options.errors, source.identity);
-  const onRejected = async (row: RejectedRow): Promise<void> => {
-    if (shown.length < shownMax) shown.push(row);
-    await errorsFile?.write(row);
-  };
-  const dryRun = options.dryRun === true;
+  const { opened, onProgress, end } = withProgress(source, output);
   try {
-    const mapping = await resolveMapping(store, tenant, source.mapping);
-    const load = loadKind(tenant, source, options);
-    const loaded = await loadRecords(context, { ...load, mapping }, reportUnrecorded(output), (follow) =>
-      loadSource({ store, tenant, source, mapping, options, output, onRejected, follow }),
-    );
-    const { refused, importId, removed, firstRecords, warnings, ...counts } = loaded;
-    writeImport(output, options, {
+    const { summary, refused } = await loadRecords(context, {
       tenant,
-      import_id: importId,
-      dry_run: dryRun,
-      outcome: outcomeOf({ ...loaded, dryRun }),
-      ...counts,
-      ...(options.replace === true && { removed }),
-      seconds: Math.round(performance.now() - started) / 1000,
-      errors: shown.map(({ line, errors }) => ({ line, errors: [...errors] })),
-      warnings: [...warnings],
-      ...(dryRun && { first_records: [...firstRecords] }),
-    });
+      via: 'command',
+      source: opened,
+      format: source.format,
+      mapping: await resolveMapping(store, tenant, source.mapping),
+      flags: flagsOf(options),
+      remove: options.remove,
+      decompression: { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 },
+      errors: [],
+      errorsMax: shownMax,
+      onRejected: (row) => errorsFile?.write(row),
+      onProgress,
+    }).finally(end);
+    writeImport(output, options, summary);
     if (refused !== undefined) throw refused;
-    return counts.rejected > 0;
+    return summary.rejected > 0;
   } finally {
     await errorsFile?.close();
   }
 }
-
-interface Load extends Pick<SourceOptions, 'onRejected'> {
-  readonly store: Store;
-  readonly tenant: TenantId;
-  readonly source: CommandSource;
-  readonly mapping: ColumnMapping | undefined;
-  readonly options: ImportCommandOptions;
-  readonly output: Output;
-  readonly follow: FollowImport;
-}
-
-async function loadSource(load: Load): Promise<ImportSummary> {
-  const { store, tenant, source, mapping, options, output, onRejected, follow } = load;
-  const { dryRun = false, strict = false, replace = false, remove } = options;
-  const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
-  const { opened, onProgress, end } = withProgress(source, output);
-  const common = follow({ format: source.format, mapping, decompression, onRejected, onProgress });
-  try {
-    return await importWhole(store, tenant, opened, { ...common, dryRun, strict, replace, remove });
-  } finally {
-    end();
-  }
-}
-
-const loadKind = (tenant: TenantId, { format }: ImportSource, options: ImportCommandOptions) => ({
-  tenant,
-  via: 'command' as const,
-  format,
-  flags: importFlags.filter((flag) => (options[optionOf[flag]] ?? false) !== false),
-});
-
-const optionOf = {
-  replace: 'replace',
-  strict: 'strict',
-  'dry-run': 'dryRun',
-  remove: 'remove',
-  columns: 'columns',
-} as const satisfies Record<ImportFlag, keyof ImportCommandOptions>;
 
 /** A source whose reading moves a progress bar. */
 function withProgress(source: CommandSource, output: Output) {

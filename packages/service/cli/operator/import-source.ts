@@ -122,3 +122,10 @@ export interface ImportCommandOptions extends ServerChoice {
   readonly unpackedMaxGib?: number;
   readonly json?: boolean;
 }
+
+/** The parameters of the load that are true or false. */
+export const flagsOf = ({ replace = false, strict = false, dryRun = false }: ImportCommandOptions) => ({
+  replace,
+  strict,
+  'dry-run': dryRun,
+});

@@ -6,7 +6,7 @@ import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import type { Output } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
-import { type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
+import { flagsOf, type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
 import { shownMax, writeImport } from './import-text.ts';
 
 /** Longest silence, in milliseconds: a replacement is committed after its last byte. */
@@ -38,14 +38,13 @@ function requireNoStore({ errors, unpackedMaxGib }: ImportCommandOptions): void 
 async function load(
   server: Server,
   source: ImportSource,
-  { tenant, replace, strict, dryRun, remove }: ImportCommandOptions,
+  options: ImportCommandOptions,
   output: Output,
 ): Promise<LoadSummary> {
   const { method, path } = operatorOperations.loadSubscriptions;
-  const flags = { replace, strict, 'dry-run': dryRun };
   const query = {
-    ...Object.fromEntries(Object.entries(flags).flatMap(([name, on]) => (on === true ? [[name, 'true']] : []))),
-    remove,
+    ...Object.fromEntries(Object.entries(flagsOf(options)).flatMap(([name, on]) => (on ? [[name, 'true']] : []))),
+    remove: options.remove,
     columns: source.mapping === savedMapping ? savedMapping : source.mapping && JSON.stringify(source.mapping),
   };
   const bar = createProgressBar(output, source.bytes);
@@ -56,7 +55,7 @@ async function load(
   });
   const text = await send(server, {
     method,
-    path: pathOf(path, { tenant }) + queryOf(query),
+    path: pathOf(path, { tenant: options.tenant }) + queryOf(query),
     headers: { 'content-type': loadMediaTypes[source.format] },
     body,
     silenceMs: loadMs,

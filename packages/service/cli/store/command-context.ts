@@ -20,9 +20,7 @@ const commandContext = (store: Store, config: Config): OperatorContext => ({
   actor: { kind: 'command', user: osUser() },
   audit: openCommandAudit(store, config),
   onUnrecorded: (error) =>
-    void process.stderr.write(
-      `Cannot record the end of the action in the audit log: ${describeFailure(error)}; the action was done\n`,
-    ),
+    void process.stderr.write(`Cannot record the end of the action: ${describeFailure(error)}; the action was done\n`),
 });
 
 /** Runs an operator's command with an open store, and always closes it. */

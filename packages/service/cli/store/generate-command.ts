@@ -6,12 +6,10 @@ import { parseInstant } from '../../../contract/instant.ts';
 import { UsageError, writeFailure } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
-import { importRecords } from '../../import/import-records.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { loadRecords } from '../../operator/load.ts';
 import { requireTenant } from '../../operator/require-tenant.ts';
 import { readConfig } from '../config.ts';
-import { reportUnrecorded } from '../log/describe-failure.ts';
 import { withOperator } from './command-context.ts';
 import { nowSeconds } from './now-seconds.ts';
 
@@ -44,24 +42,23 @@ export function addGenerateCommand(program: Command, output: Output): void {
     )
     .action(async (options: GenerateOptions) => {
       const { subscriptions: count, seed, until = nowSeconds() } = options;
-      const rows = syntheticRows({ count, seed, until });
-      if (options.output !== undefined) return writeNdjson(rows, options.output, output);
+      const rows = () => syntheticRows({ count, seed, until });
+      if (options.output !== undefined) return writeNdjson(rows(), options.output, output);
       if (options.tenant === undefined)
         throw new UsageError('Cannot generate: either --tenant or --output must be given, such as --tenant acme');
       const name = options.tenant;
-      const summary = await withOperator(readConfig(), async (context) => {
-        const { store } = context;
-        const tenant = await requireTenant(store, name, 'add');
-        const load = { tenant, via: 'command', format: 'ndjson', flags: [] } as const;
-        return loadRecords(context, load, reportUnrecorded(output), (follow) =>
-          importRecords(
-            store,
-            tenant,
-            ndjsonOf(rows),
-            follow({ format: 'ndjson', dryRun: false, onRejected: refuseRejected }),
-          ),
-        );
-      });
+      const { summary } = await withOperator(readConfig(), async (context) =>
+        loadRecords(context, {
+          tenant: await requireTenant(context.store, name, 'add'),
+          via: 'command',
+          source: { open: () => ndjsonOf(rows()) },
+          format: 'ndjson',
+          flags: { replace: false, strict: false, 'dry-run': false },
+          errors: [],
+          errorsMax: 0,
+          onRejected: refuseRejected,
+        }),
+      );
       const { inserted, updated, unchanged } = summary;
       writeResult(
         output,

@@ -1,13 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
-  importFlags,
   type LoadFlag,
   type LoadSummary,
   loadFlags,
   loadMediaTypes,
   loadOperation,
   loadParameters,
-  outcomeOf,
   type RejectedRow,
   rejectedRowsShown,
   savedMapping,
@@ -22,12 +20,11 @@ import { MappingError, parseMapping } from '../../import/column-mapping.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
 import { httpWindowBytesMax } from '../../import/decompress.ts';
 import { ImportError } from '../../import/error.ts';
-import { importWhole, type WholeOptions } from '../../import/import-records.ts';
-import type { ImportFormat } from '../../import/read-valid-rows.ts';
+import type { ImportFormat, SourceOptions } from '../../import/read-valid-rows.ts';
 import type { Spool } from '../../import/spool.ts';
 import { OperatorError } from '../../operator/error.ts';
 import { loadRecords } from '../../operator/load.ts';
-import type { Actor, OperatorContext } from '../../operator/perform.ts';
+import type { Actor } from '../../operator/perform.ts';
 import { requireTenant, resolveMapping } from '../../operator/require-tenant.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
@@ -140,7 +137,7 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
           const { callerId, tenant } = loadOf(request);
           const mapping = await resolveMapping(options.store, tenant, columns).catch(sayHowToMap);
           const release = takeSlot(callerId, tenant);
-          const summary = await loadBody(options, request, tenant, { flags, remove, format, mapping }).finally(release);
+          const summary = await loadBody(options, request, { flags, remove, format, mapping }).finally(release);
           if (!summary.dry_run) options.measure?.loaded(summary);
           return reply.header('cache-control', 'no-store').send(summary);
         },
@@ -190,80 +187,35 @@ function requireCsv(columns: LoadQuery['columns'], format: ImportFormat): void {
   throw new ProblemError(describeFaults([fault], false));
 }
 
-interface LoadKind {
-  readonly flags: LoadFlags;
-  readonly remove: number | undefined;
-  readonly format: ImportFormat;
-  readonly mapping: ColumnMapping | undefined;
-}
-
 /** Loads the body of a request; throws `RequestError` if nothing, or not all of it, was loaded. */
 async function loadBody(
-  options: LoadRoute,
+  { store, now, audit, spool, bodyPace }: LoadRoute,
   request: FastifyRequest,
-  tenant: TenantId,
-  kind: LoadKind,
+  what: Pick<LoadQuery, 'flags' | 'remove'> & Pick<SourceOptions, 'format' | 'mapping'>,
 ): Promise<LoadSummary> {
-  const { flags, remove, format, mapping } = kind;
-  const started = performance.now();
+  const { tenant, actor } = loadOf(request);
   const errors: RejectedRow[] = [];
-  const importOptions: WholeOptions = {
-    format,
-    mapping,
-    dryRun: flags['dry-run'],
-    strict: flags.strict,
-    replace: flags.replace,
-    remove,
-    onRejected: ({ line, errors: faults }) => {
-      if (errors.length < rejectedRowsShown) errors.push({ line, errors: [...faults] });
+  const context = { store, now, audit, actor, correlationId: request.id, onUnrecorded: logUnrecordedEnd(request) };
+  const { summary, refused } = await loadRecords(context, {
+    ...what,
+    tenant,
+    via: 'http',
+    source: {
+      spool,
+      bytes: Number(request.headers['content-length'] ?? 0),
+      open: () => readBody(request.raw, bodyPace),
     },
+    errors,
+    errorsMax: rejectedRowsShown,
     rejectedMax,
     decompression,
-    batchRowsMax: options.store.servingBatchRowsMax,
-  };
-  const body = {
-    spool: options.spool,
-    bytes: Number(request.headers['content-length'] ?? 0),
-    open: () => readBody(request.raw, options.bodyPace),
-  };
-  const load = loadRecords(contextOf(options, request), originOf(tenant, kind), logUnrecorded(request), (follow) =>
-    importWhole(options.store, tenant, body, follow(importOptions)),
-  );
-  const { refused, importId, firstRecords, warnings, ...counts } = await load.catch((error: unknown) => {
-    if (error instanceof ImportError) throw toRequestError(error, errors);
-    return rejectAction(error);
+    batchRowsMax: store.servingBatchRowsMax,
+  }).catch((error: unknown) => {
+    throw error instanceof ImportError ? toRequestError(error, errors) : error;
   });
   if (refused !== undefined) throw toRequestError(refused, errors);
-  const seconds = Math.round(performance.now() - started) / 1000;
-  const dryRun = flags['dry-run'];
-  const what = { tenant, import_id: importId, dry_run: dryRun, outcome: outcomeOf({ ...counts, dryRun }) };
-  const sample = { warnings: [...warnings], ...(dryRun && { first_records: [...firstRecords] }) };
-  return { ...what, ...counts, seconds, errors, ...sample, correlation_id: request.id };
+  return { ...summary, correlation_id: request.id };
 }
-
-const contextOf = ({ store, now, audit }: LoadRoute, request: FastifyRequest): OperatorContext => ({
-  store,
-  now,
-  audit,
-  actor: loadOf(request).actor,
-  correlationId: request.id,
-  onUnrecorded: logUnrecordedEnd(request),
-});
-
-const originOf = (tenant: TenantId, { flags, remove, format, mapping }: LoadKind) => ({
-  tenant,
-  via: 'http' as const,
-  format,
-  mapping,
-  flags: importFlags.filter((flag) => {
-    if (flag === 'columns') return mapping !== undefined;
-    return flag === 'remove' ? remove !== undefined : flags[flag];
-  }),
-});
-
-/** Logs that the history lacks the result; the load itself has ended. */
-const logUnrecorded = (request: FastifyRequest) => (error: unknown) =>
-  request.log.warn({ err: error }, 'the result of a load could not be stored in the history of imports');
 
 /** The parameters of a load that are `true` or `false`. */
 type LoadFlags = Readonly<Record<LoadFlag, boolean>>;
@@ -271,8 +223,8 @@ type LoadFlags = Readonly<Record<LoadFlag, boolean>>;
 /** What the query string of a load says. */
 interface LoadQuery {
   readonly flags: LoadFlags;
-  readonly remove?: number;
-  readonly columns?: ColumnMapping | typeof savedMapping;
+  readonly remove: number | undefined;
+  readonly columns: ColumnMapping | typeof savedMapping | undefined;
 }
 
 const flagNames = Object.keys(loadFlags) as LoadFlag[];
@@ -289,8 +241,7 @@ export function parseLoadParameters(query: string): LoadQuery {
     return faults;
   });
   const flags = Object.fromEntries(flagNames.map((name) => [name, values[name] === 'true'])) as LoadFlags;
-  const remove = values.remove as number | undefined;
-  return { flags, ...(remove !== undefined && { remove }), ...(columns !== undefined && { columns }) };
+  return { flags, remove: values.remove as number | undefined, columns };
 }
 
 /** Parses a mapping of columns; adds a fault if it cannot be used. */

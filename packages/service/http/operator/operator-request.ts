@@ -30,7 +30,7 @@ export const actorOf = ({ id, name, scopes, expiresAt }: OperatorAccess, address
 });
 
 export const logUnrecordedEnd = (request: FastifyRequest) => (error: unknown) =>
-  request.log.error({ err: error }, 'the action was done, but the audit log could not record its end');
+  request.log.error({ err: error }, 'the action was done, but its end could not be recorded');
 
 /**
  * Returns path parameters. One that breaks its schema is not found: no resource has such a name,
