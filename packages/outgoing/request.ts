@@ -13,22 +13,3 @@ export function openRequest(url: URL, options: RequestOptions): ClientRequest {
     ...options,
   });
 }
-
-/**
- * Opens the connection of a request, through the proxy if there is one, and closes it: the server
- * receives no request. Rejects with the error of Node.js, such as `ECONNREFUSED`.
- */
-export async function requireConnection(url: URL, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const request = openRequest(url, { signal }).on('error', reject);
-  request.on('socket', (socket) => {
-    // a tunnel through a proxy is complete, and any other connection has just begun
-    if (socket.connecting) socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', resolve);
-    else resolve();
-  });
-  try {
-    await promise;
-  } finally {
-    request.destroy();
-  }
-}

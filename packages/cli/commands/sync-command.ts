@@ -14,7 +14,7 @@ import type { SyncResult } from '../sync/table/run-sync.ts';
 import { openScreen } from './record-writer.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
 import { readQuestion, withQuestion } from './sync-question.ts';
-import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
+import { addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
   readonly scheduledFor?: string;
@@ -129,10 +129,8 @@ async function syncFile(
   const place = await openPlace(options, output, signal);
   const result = await withQuestion(question, () => runSnapshot(source, place, run));
   if (options.quiet === true && options.json !== true) return;
-  const { manifest, wasComplete, unread, notLatest, removed } = result;
+  const { manifest, wasComplete, unread, removed } = result;
   if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
-  if (notLatest !== undefined && options.json !== true)
-    output.stderr.write(`${notLatest}. So latest.json is not of this run\n`);
   writeResult(
     output,
     options.json === true,

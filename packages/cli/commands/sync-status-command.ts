@@ -8,7 +8,7 @@ import { SyncError } from '../sync/source/error.ts';
 import type { Lag, Source, SourceIdentity } from '../sync/source/read-source.ts';
 import { isYetToCome } from '../sync/source/read-source.ts';
 import type { Position } from '../sync/table/destination.ts';
-import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
+import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
 
 export function addStatusCommand(sync: Command, output: Output): void {
   const command = sync
@@ -20,78 +20,6 @@ export function addStatusCommand(sync: Command, output: Output): void {
     .addHelpText('after', '\nExample:\n  subreport sync status --to sqlite:copy.db')
     .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => showStatus(options, output, signal))));
 }
-
-export function addCheckCommand(sync: Command, output: Output): void {
-  const command = sync
-    .command('check')
-    .description(
-      'try the source and the destination, remove what was written for that, and say what could not be tried',
-    );
-  addCopyOptions(command)
-    .addHelpText('after', '\nExample:\n  subreport sync check --to sqlite:copy.db')
-    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => check(options, output, signal))));
-}
-
-async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const source = sourceOf(options);
-  const { tried = '', ...found } = await checkDestination(options, source, output, signal);
-  const { currentPosition } = await import('../sync/source/read-source.ts');
-  const { revision } = await currentPosition(source.client, { signal });
-  if (options.quiet !== true || options.json === true)
-    writeResult(output, options.json === true, { revision, ...found }, `source and destination can be used${tried}`);
-}
-
-/** What a check found: `tried` continues its sentence. */
-interface Checked {
-  readonly tried?: string;
-  readonly place?: string;
-  readonly written?: string;
-  readonly removed?: boolean;
-  readonly unread?: string | undefined;
-  readonly not_replaced?: string | undefined;
-}
-
-async function checkDestination(
-  options: CopyOptions,
-  source: Source,
-  output: Output,
-  signal: AbortSignal,
-): Promise<Checked> {
-  const { mode } = destinationNamed(options.to);
-  if (mode === 'files') return checkFiles(options, source, output, signal);
-  if (mode === 'webhook') {
-    const { readWebhook } = await import('../sync/webhook/webhook-options.ts');
-    const { checkWebhook } = await import('../sync/webhook/run-webhook.ts');
-    await checkWebhook(readWebhook(options), source);
-    return { tried: ': read the state and connected, without a request' };
-  }
-  const { openDestination } = await import('../sync/destinations.ts');
-  const destination = await openDestination(options, async () => undefined);
-  try {
-    const position = await destination.begin(source);
-    // what a stream writes cannot be taken back
-    if (mode === 'stream') return { tried: ': of the destination, only the state was read' };
-    // creates the table of the copy; nothing is committed
-    if (position === undefined) await destination.resync(nothing());
-  } finally {
-    await destination.close();
-  }
-  return {};
-}
-
-async function checkFiles(options: CopyOptions, source: Source, output: Output, signal: AbortSignal): Promise<Checked> {
-  const { checkPlace } = await import('../sync/files/check-place.ts');
-  const files = await openPlace(options, output, signal);
-  const keeps = readKeep(options.keep) !== undefined;
-  const { written, wasRemoved, unread, notReplaced } = await checkPlace(source, files, keeps);
-  for (const said of options.json === true ? [] : [unread, notReplaced])
-    if (said !== undefined) output.stderr.write(`${said}\n`);
-  const stored = unread === undefined ? `: wrote and found ${written}` : ` by a run: wrote ${written}`;
-  const left = wasRemoved ? ', and removed it' : ', which could not be removed: remove it when you like';
-  return { tried: stored + left, place: files.shown, written, removed: wasRemoved, unread, not_replaced: notReplaced };
-}
-
-async function* nothing(): AsyncGenerator<never, void, undefined> {}
 
 async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const source = sourceOf(options);

@@ -1,19 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApiError, type CallOptions, isRemoved, type Subscription } from '../../../client/index.ts';
-import { describeProxy } from '../../../outgoing/proxy.ts';
-import { requireConnection } from '../../../outgoing/request.ts';
 import { SyncError } from '../source/error.ts';
-import { currentPosition, linesOf, revisionOf, type Source, type SourceIdentity } from '../source/read-source.ts';
+import { currentPosition, linesOf, revisionOf, type Source } from '../source/read-source.ts';
 import { shownEndpoint, type Webhook } from './webhook-options.ts';
 import { sendEvent } from './webhook-request.ts';
-import {
-  endpointGone,
-  type PendingEvent,
-  readWebhookStatus,
-  requireSame,
-  type WebhookPlace,
-  WebhookState,
-} from './webhook-state.ts';
+import { endpointGone, type PendingEvent, requireSame, type WebhookPlace, WebhookState } from './webhook-state.ts';
 
 /** The result of a sync to a webhook. */
 interface WebhookResult {
@@ -254,30 +245,4 @@ function bodyOf({ id, type, data: text, createdAt }: PendingEvent, source: strin
 /** Yields the records of an NDJSON export. */
 async function* recordsOf(report: AsyncIterable<Uint8Array>): AsyncGenerator<Subscription, void, undefined> {
   for await (const lines of linesOf(report)) for (const line of lines) yield JSON.parse(line);
-}
-
-/**
- * Throws `SyncError` unless a run could begin: its state is that of this webhook, the endpoint has
- * not ended the deliveries, and its host accepts a connection. Sends nothing, and writes nothing.
- */
-export async function checkWebhook(webhook: Webhook, source: SourceIdentity): Promise<void> {
-  const { disabledAt = 0 } = readWebhookStatus(webhook, source, Date.now()) ?? {};
-  if (disabledAt > 0) throw endpointGone(webhook.url, disabledAt);
-  await connectTo(webhook.url);
-}
-
-/** Time limit of a connection, in milliseconds. */
-const connectMsMax = 10_000;
-
-async function connectTo(url: URL): Promise<void> {
-  try {
-    await requireConnection(url, AbortSignal.timeout(connectMsMax));
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new SyncError(
-      'DESTINATION_FAILED',
-      `Cannot connect to ${shownEndpoint(url)}: it must accept connections (${code ?? message})${describeProxy(url.href)}`,
-      { cause: error },
-    );
-  }
 }

@@ -99,13 +99,3 @@ test.concurrent.each(
   if (program.mayEnd === undefined) expect(outcome.stderr).toContain(`go through the proxy ${host()} of HTTPS_PROXY`);
   await requireSmall(outcome);
 });
-
-test('sync check of a webhook connects through the proxy', async () => {
-  writeFileSync(join(folder, 'whsec'), `whsec_${Buffer.alloc(32, 7).toString('base64')}\n`);
-  const webhook = `--to webhook:https://hook.invalid/x --state ${folder}/hook.db --secret-file ${folder}/whsec`;
-  const environment = { XDG_CONFIG_HOME: folder, HTTPS_PROXY: `http://${address}` };
-  const { code, stderr } = await runCommand(['sync', 'check', ...webhook.split(' ')], { environment });
-  expect(seen).toEqual(['CONNECT hook.invalid:443']);
-  expect(stderr).toContain(`go through the proxy ${address} of HTTPS_PROXY`);
-  expect(code).toBe(75);
-});

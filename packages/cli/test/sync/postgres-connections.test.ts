@@ -72,9 +72,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Whether a sync to a URL could begin. There is no service: the destination is opened first. */
-const check = (to: string, ...more: string[]): Promise<CommandResult> =>
-  runCommand(['sync', 'check', '--to', to, ...more], {
+/** Reads a copy at a URL. There is no service: the destination is opened first. */
+const status = (to: string, ...more: string[]): Promise<CommandResult> =>
+  runCommand(['sync', 'status', '--to', to, ...more], {
     environment: {
       SUBREPORT_URL: 'http://127.0.0.1:9',
       SUBREPORT_CLIENT_ID: 'acme',
@@ -103,17 +103,17 @@ const expectSentence = ({ code, stderr }: CommandResult, sentence: string): void
 test('each certificate that cannot be trusted has its own sentence', async () => {
   const full = { sslmode: 'verify-full' };
   const known = { ...full, sslrootcert: fileOf('ca/tls.crt') };
-  expectSentence(await check(urlWith(full)), 'its certificate is self-signed: name it with sslrootcert=FILE');
+  expectSentence(await status(urlWith(full)), 'its certificate is self-signed: name it with sslrootcert=FILE');
   await present(fileOf('right.crt'), fileOf('right.key'));
-  expectSentence(await check(urlWith(full)), 'its certificate is of an unknown authority: name the certificate');
+  expectSentence(await status(urlWith(full)), 'its certificate is of an unknown authority: name the certificate');
   await present(fileOf('other.crt'), fileOf('other.key'));
-  expectSentence(await check(urlWith(known)), 'its certificate is of another host');
+  expectSentence(await status(urlWith(known)), 'its certificate is of another host');
   await present(fileOf('client.crt'), fileOf('client.key'));
-  expectSentence(await check(urlWith(known)), 'its certificate is not for servers');
+  expectSentence(await status(urlWith(known)), 'its certificate is not for servers');
   await present(fileOf('expired.crt'), fileOf('expired.key'));
-  expectSentence(await check(urlWith(known)), 'its certificate has expired');
+  expectSentence(await status(urlWith(known)), 'its certificate has expired');
   expectSentence(
-    await check(urlWith({ ...full, sslrootcert: fileOf('none') })),
+    await status(urlWith({ ...full, sslrootcert: fileOf('none') })),
     'must be files that this user can read',
   );
 });
@@ -121,13 +121,13 @@ test('each certificate that cannot be trusted has its own sentence', async () =>
 test('a server without TLS has its own sentence', async () => {
   const plain = await startPostgres();
   const url = `${plain.url.replace('127.0.0.1', 'localhost')}?sslmode=verify-full`;
-  expectSentence(await check(url), 'it has no TLS, which sslmode of the URL demands');
+  expectSentence(await status(url), 'it has no TLS, which sslmode of the URL demands');
   await plain.stop();
 });
 
 test('sslmode=require is verified without a warning of the driver', async () => {
   await present(fileOf('other.crt'), fileOf('other.key'));
-  expectSentence(await check(urlWith({ sslmode: 'require' })), 'its certificate is of an unknown authority');
+  expectSentence(await status(urlWith({ sslmode: 'require' })), 'its certificate is of an unknown authority');
 });
 
 test.each([
@@ -139,13 +139,13 @@ test.each([
   ['postgres://reports:a!b?c@d@db.example.com/warehouse', 'it must be a URL such as postgres://'],
   ['postgres://reports:a!b#c@d@db.example.com/warehouse', 'it must be a URL such as postgres://'],
 ])('%s is refused in one sentence without its password', async (to, sentence) => {
-  const result = await check(to);
+  const result = await status(to);
   expectSentence(result, sentence);
   expect(result.stderr).not.toMatch(/a!b|c@d|@d@/);
 });
 
 test('a password is never sent in clear text without TLS', async () => {
-  expectSentence(await check(urlWith({}, 'clear')), 'it asks for the password in clear text');
-  const { stderr } = await check(urlWith({}, 'plain'));
+  expectSentence(await status(urlWith({}, 'clear')), 'it asks for the password in clear text');
+  const { stderr } = await status(urlWith({}, 'plain'));
   expect(stderr).not.toContain('clear text');
 });

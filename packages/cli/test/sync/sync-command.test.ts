@@ -267,10 +267,6 @@ test('stdout:ndjson gives another program all changes, and continues from the st
     expect((await run('--to', 'stdout:ndjson', '--state', otherState, ...more)).stdout.split('\n')).toHaveLength(
       lines + 1,
     );
-  expect(await run('check', '--to', 'stdout:ndjson', '--state', `${state}-2`)).toMatchObject({
-    code: 0,
-    stdout: 'source and destination can be used: of the destination, only the state was read\n',
-  });
   expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state.db', 'state.db-lock']);
   writeFileSync(state, 'else');
   expect(await run('--to', 'stdout:ndjson', '--state', state)).toMatchObject({ code: 2, stdout: '' });
@@ -279,7 +275,7 @@ test('stdout:ndjson gives another program all changes, and continues from the st
 
 test.each([
   [[], 'Cannot run the command: --to <destination> must be given'],
-  [['chek'], "Cannot run 'sync chek': it must be verify, status, check or an option; did you mean 'check'?\n"],
+  [['verfy'], "Cannot run 'sync verfy': it must be verify, status or an option; did you mean 'verify'?\n"],
   [['run', 'sync.yaml'], "Cannot run 'sync sync.yaml': it must be verify"],
   [
     ['--to', 'sqlite:x.db', '--retry-seconds', '-1'],
@@ -360,7 +356,7 @@ describe('a temporary failure', () => {
     const copy = `sqlite:${join(folder, `away-${count}.db`)}`;
     const environment = through(proxy.url);
     expect((await runHere(['sync', '--to', copy], environment)).code).toBe(0);
-    for (const command of ['run', 'check', 'status', 'verify']) {
+    for (const command of ['run', 'status', 'verify']) {
       proxy.lose(1_000, 0);
       const args = ['sync', command, '--to', copy, '--retry-seconds', '0'];
       const { code, stdout, stderr } = await runHere(args, environment);
@@ -388,14 +384,4 @@ describe('a temporary failure', () => {
     running.child.kill('SIGTERM');
     expect((await running.ended).code).toBe(143);
   });
-});
-
-test.each(['sqlite', 'postgres'] as const)('check tries %s and writes nothing', async (engine) => {
-  const copy = { to: copies[engine]().to, table: `checked_${count}` };
-  const { code, stdout } = await run('check', '--to', copy.to, '--table', copy.table);
-  expect([code, stdout]).toEqual([0, 'source and destination can be used\n']);
-  expect(await digestOfCopy(copy).catch(() => 'none')).toBe('none');
-  const environment = environmentOf(service, { ...report.credentials, client_secret: 'wrong' });
-  const refused = await runHere(['sync', 'check', '--to', copy.to, '--table', copy.table], environment);
-  expect([refused.code, refused.stdout]).toEqual([1, '']);
 });

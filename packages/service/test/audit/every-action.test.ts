@@ -22,7 +22,7 @@ const readingCommands = [
   ...['serve', 'config', 'audit', 'tenant list', 'keys list', 'client list', 'client show'],
   ...['client sessions', 'operator list', 'imports list', 'imports show', 'imports errors'],
   ...['login', 'logout', 'whoami', 'list', 'show', 'export', 'summary', 'findings', 'changes', 'token', 'profiles'],
-  ...['sync check', 'sync run', 'sync status', 'sync verify'],
+  ...['sync run', 'sync status', 'sync verify'],
 ];
 
 /** A run of each changing command, in this order; `FOLDER` is a folder of the test. */
