@@ -55,7 +55,6 @@ ${destinations.flatMap(({ examples }) => examples.map((example) => `  subreport 
     );
   addVerifyCommand(group, output);
   addStatusCommand(group, output);
-  addCheckCommand(group, output);
 }
 
 /** Runs a sync, and retries it after temporary failures. */
@@ -138,7 +137,6 @@ async function syncFile(
       place: result.place,
       was_complete: wasComplete,
       unread,
-      not_latest: notLatest,
       removed,
       ...manifest,
     },
@@ -236,10 +234,9 @@ async function verifyFile(options: VerifyOptions, output: Output, signal: AbortS
   const { verifyFiles } = await import('../sync/files/verify-files.ts');
   const source = isServiceGiven(options) ? sourceOf(options) : undefined;
   const place = await openPlace(options, output, signal);
-  const { files, unfinished, latest } = await verifyFiles(place, { source, all: options.all === true, signal });
+  const { files, unfinished } = await verifyFiles(place, { source, all: options.all === true, signal });
   const wrong = files.filter(({ faultCount }) => faultCount > 0);
-  const isLatest = `Cannot confirm ${place.shown}/latest.json: it must be the newest manifest; 'subreport sync' writes it: current value is`;
-  const faults = [...wrong.map(describeFaults), ...(latest.fault === undefined ? [] : [`${isLatest} ${latest.fault}`])];
+  const faults = wrong.map(describeFaults);
   if (faults.length > 0) throw new CommandError(faults.join('\n'));
   const [newest] = files;
   if (newest === undefined) return;
@@ -247,7 +244,6 @@ async function verifyFile(options: VerifyOptions, output: Output, signal: AbortS
     throw new TemporaryError(
       `Cannot confirm ${place.shown}: each folder must have a manifest: a run is writing there or was killed, or the manifest is gone; 'subreport sync' writes a new file: current value is ${unfinished.join(', ')} without one; the newest file is of ${newest.manifest.scheduled_for}`,
     );
-  if (latest.stale !== undefined) throw new TemporaryError(`${isLatest} ${latest.stale}`);
   // without a service, its sentence says that the report was not compared
   if (source !== undefined && newest.notCompared !== undefined) throw new TemporaryError(newest.notCompared);
   if (options.quiet === true && options.json !== true) return;

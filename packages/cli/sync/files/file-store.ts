@@ -21,8 +21,6 @@ export interface FileStore {
    * thrown as they are. After an error, a part may be left, which no manifest names.
    */
   write(name: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
-  /** Replaces a small file at once: a reader sees its former content, or the new one. */
-  replace(name: string, text: string): Promise<void>;
   /** Removes what a failed run wrote of a file, if that is allowed. */
   discard(name: string): Promise<void>;
   /** Removes a file, and its folder if it can. Returns whether the file is gone. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SyncError } from '../source/error.ts';
@@ -46,18 +45,10 @@ export class FolderFiles implements FileStore {
     }
   }
 
-  write(name: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    return this.#store(name, `${name}.part`, content);
-  }
-
-  replace(name: string, text: string): Promise<void> {
-    // two runs may do so at once
-    return this.#store(name, `${name}.${randomBytes(8).toString('hex')}.part`, [Buffer.from(text)]);
-  }
-
   /** Writes a part and renames it, so that a file is whole once it has its name. */
-  #store(name: string, partName: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    const [path, part] = [join(this.shown, name), join(this.shown, partName)];
+  write(name: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    const path = join(this.shown, name);
+    const part = `${path}.part`;
     return this.#guard(async () => {
       try {
         await this.#writePart(part, content);

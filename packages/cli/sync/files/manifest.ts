@@ -160,12 +160,9 @@ export function requireQuestion(files: FileStore, { report }: Manifest, question
 }
 
 /** Whether a text is the beginning of a manifest. */
-const isUnfinished = (text: string): boolean => beginsAsManifest(text) && !text.endsWith('\n}\n');
-
-/** Whether a text begins as a manifest, and perhaps ends before. */
-function beginsAsManifest(text: string): boolean {
+function isUnfinished(text: string): boolean {
   const start = '{\n  "schema_version": 1,';
-  return start.startsWith(text) || text.startsWith(start);
+  return (start.startsWith(text) || text.startsWith(start)) && !text.endsWith('\n}\n');
 }
 
 const hash = /^[0-9a-f]{64}$/;
@@ -194,73 +191,6 @@ function parseManifest(text: string): Manifest | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A copy of the newest manifest, beside the folders of the runs. */
-const latestName = 'latest.json';
-
-/**
- * The manifest that `latest.json` has; `undefined` if there is none, or if it was not written as a
- * whole. Throws `SyncError` `DESTINATION_CHANGED` if it is something else.
- */
-export async function readLatest(files: FileStore): Promise<Manifest | undefined> {
-  // not found in a list of all runs, which may be long
-  const text = await readSmallFile(files, latestName);
-  const manifest = parseManifest(text);
-  // two runs may have written it in place at the same time
-  if (manifest !== undefined || beginsAsManifest(text)) return manifest;
-  throw new SyncError(
-    'DESTINATION_CHANGED',
-    `Cannot use ${files.shown}/${latestName}: it must be a copy of a manifest, or not exist: remove it, or use another place, such as dir:/var/exports`,
-  );
-}
-
-/**
- * Replaces `latest.json`, unless it is of a later run. Returns why it could not be replaced: the
- * right to write new files is enough for a run, and a clock may have been ahead.
- */
-export async function updateLatest(files: FileStore, manifest: Manifest): Promise<string | undefined> {
-  const latest = await readLatest(files).catch(ifRefused);
-  if (latest instanceof SyncError || latest === undefined || placeOf(latest) < placeOf(manifest))
-    return (await files.replace(latestName, manifestText(manifest)).catch(ifRefused))?.message;
-  const { scheduled_for: instant } = latest;
-  if (!isYetToCome(instant)) return undefined;
-  return `Cannot replace ${files.shown}/${latestName}: no run may be of an instant that is yet to come: remove it, and its folder: current value is a run of ${instant}`;
-}
-
-/** Where a run stands in the order of all runs of a place: by instant, then by name. */
-const placeOf = ({ files }: Manifest): string => files.at(-1) ?? '';
-
-/** Handles an error of a place that refuses what is not necessary: returns it; throws any other. */
-export function ifRefused(error: unknown): SyncError {
-  const codes: readonly string[] = ['DESTINATION_INVALID', 'DESTINATION_REFUSED', 'DESTINATION_UNREADABLE'];
-  if (error instanceof SyncError && codes.includes(error.code)) return error;
-  throw error;
-}
-
-/** What `verify` says of `latest.json`. */
-export interface LatestCheck {
-  /** Why it is not that of the newest run, although it may have been: the next run replaces it. */
-  readonly stale?: string;
-  /** What is wrong with it. */
-  readonly fault?: string;
-}
-
-/** Compares `latest.json` with the newest manifest. */
-export async function checkLatest(files: FileStore, { manifest }: CompleteRun): Promise<LatestCheck> {
-  const latest = await readLatest(files).catch((error: unknown) => {
-    if (error instanceof SyncError && error.code === 'DESTINATION_CHANGED') return error;
-    throw error;
-  });
-  if (latest instanceof SyncError) return { fault: 'no manifest' };
-  if (latest === undefined) return { stale: 'none, or the beginning of one' };
-  const text = manifestText(latest);
-  if (text === manifestText(manifest)) return {};
-  const [folder = ''] = placeOf(latest).split('/');
-  // a killed run may count, and have left here the manifest of another one of its instant
-  const isFormer = (await manifestsOf(files, folder)).some((former) => manifestText(former.manifest) === text);
-  const found = `that of ${latest.scheduled_for}`;
-  return isFormer ? { stale: found } : { fault: `${found}, which no manifest equals` };
 }
 
 /** What a manifest says of its names and times, and is not so. */

@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SyncError } from '../source/error.ts';
 import type { FileStore } from './file-store.ts';
@@ -92,27 +89,6 @@ export class RcloneFiles implements FileStore {
     const ended = await rclone.ended;
     if (failure !== undefined) throw failure.error;
     if (!isWhole || ended.code !== 0) throw this.#failed('rcat', ended);
-  }
-
-  /**
-   * Not by `rcat`, which would take the end of its input, after a kill, for that of the file.
-   * rclone before 1.63 writes in place in folders and over SFTP, which takes some microseconds.
-   */
-  async replace(name: string, text: string): Promise<void> {
-    const folder = await mkdtemp(join(tmpdir(), 'subreport-sync-'));
-    try {
-      const file = join(folder, basename(name));
-      await writeFile(file, text, { mode: 0o600 });
-      // not compared: the right to read may be missing, and rclone would remove what another run
-      // has replaced at the same time
-      const blindly = ['--no-check-dest', '--ignore-times', '--ignore-checksum', '--ignore-size'];
-      const rclone = this.#start('copyto', ...blindly, '--', file, this.#at(name));
-      rclone.child.stdout.resume();
-      const ended = await rclone.ended;
-      if (ended.code !== 0) throw this.#failed('copyto', ended);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
   }
 
   /** Tries to; who may only write may not, and the file counts for nothing anyway. */
@@ -208,7 +184,7 @@ export class RcloneFiles implements FileStore {
         `Cannot use ${this.shown}: it must have a remote that 'rclone listremotes' shows, such as rclone:s3:exports/subreport: current value is ${value}`,
       );
     const isTemporary = code === 5 || code === null || connectionLost.test(found) || folderCollision.test(found);
-    return command === 'rcat' || command === 'copyto'
+    return command === 'rcat'
       ? new SyncError(
           isTemporary ? 'DESTINATION_FAILED' : 'DESTINATION_REFUSED',
           `Cannot write to ${this.shown}: rclone must store the whole file: current value is ${value}`,

@@ -23,10 +23,8 @@ import {
   manifestText,
   newestRun,
   type Question,
-  readLatest,
   requireQuestion,
   requireSource,
-  updateLatest,
 } from './manifest.ts';
 import { csvOfExport } from './text-file.ts';
 
@@ -50,8 +48,6 @@ export interface SnapshotResult {
   readonly wasComplete: boolean;
   /** Why the place could not be read: other files of it are then unknown. */
   readonly unread: string | undefined;
-  /** Why `latest.json` could not be replaced. */
-  readonly notLatest: string | undefined;
   /** Number of older runs that were removed. */
   readonly removed: number | undefined;
 }
@@ -84,11 +80,10 @@ export async function runSnapshot(source: Source, files: FileStore, options: Sna
   const run: Run = { source, files, options, ...names, unread: undefined };
 
   const manifest = (await look(run, findEarlier)) ?? (await writeRun(run));
-  const notLatest = await updateLatest(files, manifest);
   const removed = await removeOlderRuns(files, source, manifest, options.keepSeconds);
 
   const place = `${files.shown}/${manifest.files.at(-1)}`;
-  return { manifest, place, wasComplete: manifest.file !== run.file, unread: run.unread, notLatest, removed };
+  return { manifest, place, wasComplete: manifest.file !== run.file, unread: run.unread, removed };
 }
 
 /** Writes the file, then the manifest. Returns that of another run, if one was faster. */
@@ -118,7 +113,6 @@ async function look<T>(run: Run, work: (run: Run) => Promise<T>): Promise<T | un
 
 /** Returns what an earlier run wrote for the instant. Throws if the place has other files. */
 async function findEarlier(run: Run): Promise<Manifest | undefined> {
-  await readLatest(run.files);
   const earlier = await findForInstant(run);
   if (earlier !== undefined) return earlier;
   const newest = await newestRun(run.files);

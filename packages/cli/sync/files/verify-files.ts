@@ -7,16 +7,7 @@ import { Measured } from '../source/measured.ts';
 import { exportAt, linesOf, type Source } from '../source/read-source.ts';
 import { fieldNamesOf } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
-import {
-  type CompleteRun,
-  checkLatest,
-  claimFaults,
-  differ,
-  type LatestCheck,
-  type Manifest,
-  requireSource,
-  runsOf,
-} from './manifest.ts';
+import { type CompleteRun, claimFaults, differ, type Manifest, requireSource, runsOf } from './manifest.ts';
 import { linesOfText } from './text-file.ts';
 
 /** A complete file, read again. */
@@ -45,8 +36,6 @@ interface VerifiedPlace {
   readonly files: readonly VerifiedFile[];
   /** Folders of later runs than the newest complete file, which have no manifest. */
   readonly unfinished: readonly string[];
-  /** What `latest.json` has, if that is not the newest manifest. */
-  readonly latest: LatestCheck;
 }
 
 interface VerifyOptions {
@@ -65,14 +54,12 @@ interface VerifyOptions {
 export async function verifyFiles(files: FileStore, options: VerifyOptions): Promise<VerifiedPlace> {
   const verified: VerifiedFile[] = [];
   const unfinished: string[] = [];
-  let newest: CompleteRun | undefined;
   for await (const { folder, run } of runsOf(files)) {
     if (run !== undefined) verified.push(await verifyRun(files, run, options));
     else if (verified.length === 0) unfinished.push(folder);
-    newest ??= run;
     if (verified.length > 0 && options.all !== true) break;
   }
-  if (newest !== undefined) return { files: verified, unfinished, latest: await checkLatest(files, newest) };
+  if (verified.length > 0) return { files: verified, unfinished };
   throw new SyncError(
     'NOT_EQUAL',
     `Cannot verify ${files.shown}: it must have a complete file: run 'subreport sync' first`,

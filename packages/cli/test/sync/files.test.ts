@@ -61,7 +61,7 @@ test.each(snapshotFormats)('a run writes a file of format %s, and its manifest a
   const { manifest, file, names } = readManifest(0);
   expect([code, stdout, stderr]).toEqual([0, `copy 25 rows = report 25 rows at revision 1 in ${file}\n`, '']);
   expect(names).toEqual([`manifest-${manifest.file.slice(14, 30)}.json`, manifest.file]);
-  expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', 'latest.json']);
+  expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z']);
   const bytes = readFileSync(file);
   const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
   const content = format.endsWith('.gz') ? gunzipSync(bytes) : bytes;
@@ -158,7 +158,7 @@ test('a file in another format for an instant, or of another client, is wrong us
   const { code, stderr } = await runHere(['sync', ...at(1)], environmentOf(service, other));
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^Cannot use .*: it must have files for the same client/)]);
   expect(readManifest(0)).toEqual(before);
-  expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', 'latest.json']);
+  expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z']);
 });
 
 const manifestName = '2026-11-23T030000Z/manifest-0123456789abcdef.json';
@@ -203,7 +203,6 @@ test('of two manifests for an instant, the one whose name sorts last counts, whi
     `${JSON.stringify(moved, null, 2)}\n`,
   );
   rmSync(join(here(), '2026-11-23T030001Z'), { recursive: true });
-  rmSync(join(here(), 'latest.json'));
   const last = [one.manifest.file, other.manifest.file].sort().at(-1);
   for (const args of [at(0), ['verify', ...at(0).slice(0, 2)]])
     expect(await run(...args)).toMatchObject({ code: 0, stdout: expect.stringContaining(String(last)) });
@@ -219,77 +218,6 @@ test('each beginning of a manifest, as a killed run leaves, is none', async () =
     expect((await run('status', ...at(0).slice(0, 2))).stderr).toMatch(/^Cannot show the status: there must be a copy/);
   }
   expect(await run(...at(0))).toMatchObject({ code: 0, stdout: expect.stringMatching(/^copy 25 rows/) });
-});
-
-describe('latest.json', () => {
-  const latest = () => join(here(), 'latest.json');
-  const verify = () => run('verify', ...at(0).slice(0, 2));
-  const isOf = (second: number) => readFileSync(latest(), 'utf8') === readFileSync(readManifest(second).name, 'utf8');
-
-  test('is a copy of the newest manifest, whose last path is that of its file, and an older run leaves it', async () => {
-    await run(...at(1));
-    expect(isOf(1)).toBe(true);
-    const { files, bytes } = JSON.parse(readFileSync(latest(), 'utf8'));
-    expect(readFileSync(join(here(), files.at(-1))).length).toBe(bytes);
-    for (const second of [0, 1]) await run(...at(second));
-    expect(isOf(1)).toBe(true);
-    await run(...at(2));
-    expect([isOf(2), await verify()]).toMatchObject([true, { code: 0, stderr: '' }]);
-  });
-
-  const alter = {
-    'is gone, as after the first run was killed': [() => rmSync(latest()), 75, 'none, or the beginning of one'],
-    'is cut, as after a kill': [
-      () => writeFileSync(latest(), readFileSync(latest()).subarray(0, 50)),
-      75,
-      'none, or the beginning of one',
-    ],
-    'is of the run before, as after a kill': [
-      () => writeFileSync(latest(), readFileSync(readManifest(0).name)),
-      75,
-      'that of 2026-11-23T03:00:00Z',
-    ],
-    'claims other rows': [
-      () => writeFileSync(latest(), readFileSync(latest(), 'utf8').replace('"rows": 25', '"rows": 24')),
-      1,
-      'that of 2026-11-23T03:00:01Z, which no manifest equals',
-    ],
-    'is of a run that is not there': [
-      () => {
-        const text = readFileSync(latest(), 'utf8').replaceAll('2026-11-23T03', '2026-11-24T03');
-        writeFileSync(latest(), text);
-      },
-      1,
-      'that of 2026-11-24T03:00:01Z, which no manifest equals',
-    ],
-  } as const;
-
-  test.each(Object.entries(alter))(
-    'that %s is found by verify, and written again',
-    async (name, [change, code, found]) => {
-      for (const second of [0, 1]) await run(...at(second));
-      change();
-      const verified = await verify();
-      expect([verified.code, verified.stdout]).toEqual([code, '']);
-      expect(verified.stderr).toContain(
-        `/latest.json: it must be the newest manifest; 'subreport sync' writes it: current value is ${found}`,
-      );
-      if (name.includes('not there')) return; // a later one is never replaced
-      const second = code === 75 ? 1 : 2; // also by the run that is repeated for its instant
-      await run(...at(second));
-      expect([isOf(second), await verify()]).toMatchObject([true, { code: 0, stderr: '' }]);
-    },
-  );
-
-  test('that is something else stays, and is wrong use', async () => {
-    writeFileSync(latest(), '{"mine": true}');
-    const { code, stderr } = await run(...at(0));
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining('latest.json: it must be a copy of a manifest, or not exist'),
-    ]);
-    expect([readdirSync(here()), readFileSync(latest(), 'utf8')]).toEqual([['latest.json'], '{"mine": true}']);
-  });
 });
 
 describe('--keep', () => {
@@ -456,7 +384,7 @@ describe('a sync of a question', () => {
     ]);
     const whole = await run(...at(2));
     expect([whole.code, whole.stderr]).toEqual([2, expect.stringContaining('Cannot write the whole report to ')]);
-    expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', '2026-11-23T030001Z', 'latest.json']);
+    expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', '2026-11-23T030001Z']);
   });
 
   test.each([

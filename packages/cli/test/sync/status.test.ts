@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -139,18 +139,5 @@ describe('a clock that was ahead', () => {
     const { json, sentence } = await statusOf(kind);
     expect(json).toMatchObject({ synced_at: later, age_seconds: null });
     expect(sentence).toContain(`synced at ${later}, which is yet to come: `);
-  });
-
-  test('keeps latest.json from being replaced, and each run says so', async () => {
-    const at = (instant: string) => run('dir:', 'run', ['--scheduled-for', instant]);
-    await at('2026-01-02T00:00:00Z');
-    expect(await at('2026-01-01T00:00:00Z')).toMatchObject({ code: 0, stderr: '' });
-    const latest = join(here, 'files/latest.json');
-    writeFileSync(latest, readFileSync(latest, 'utf8').replaceAll('2026-01-02', '2099-01-01'));
-    const { code, stderr } = await at('2026-01-03T00:00:00Z');
-    expect([code, existsSync(join(here, 'files/2026-01-03T000000Z'))]).toEqual([0, true]);
-    expect(stderr).toMatch(
-      /latest\.json: no run may be of an instant that is yet to come: .* 2099-01-01T00:00:00Z\. So /,
-    );
   });
 });

@@ -71,11 +71,8 @@ class Written {
     return JSON.parse(readFileSync(join(this.folder, this.manifestName), 'utf8'));
   }
 
-  /** Also in `latest.json`, if that is a copy of it. */
   set manifest(manifest: Manifest) {
-    const [own, latest] = [join(this.folder, this.manifestName), join(this.folder, '../latest.json')];
-    const files = readFileSync(latest).equals(readFileSync(own)) ? [own, latest] : [own];
-    for (const file of files) writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+    writeFileSync(join(this.folder, this.manifestName), `${JSON.stringify(manifest, null, 2)}\n`);
   }
 
   get file(): string {
@@ -335,7 +332,7 @@ test('without a service says that the file was not compared with the report', as
   expect(JSON.parse(stdout)).toMatchObject({ rows: 25, compared_with: 'manifest' });
 });
 
-test('names the newest file, and the one whose manifest is gone, of which it cannot tell without latest.json', async () => {
+test('names the newest file, and the one whose manifest is gone', async () => {
   const place = newPlace();
   for (const second of [0, 1]) await write(place, second, 'ndjson');
   const newest = new Written(place, 1);
@@ -343,32 +340,12 @@ test('names the newest file, and the one whose manifest is gone, of which it can
     /^The newest file, of 2026-11-23T03:00:01Z, equals its manifest and the report at revision 2: 25 rows, /,
   );
   rmSync(join(newest.folder, newest.manifestName));
-  const gone = await run(place, 'verify');
-  expect([gone.code, gone.stdout]).toEqual([1, '']);
-  expect(gone.stderr).toContain('current value is that of 2026-11-23T03:00:01Z, which no manifest equals');
-  rmSync(join(place, 'latest.json'));
   const { code, stdout, stderr } = await run(place, 'verify');
   expect([code, stdout]).toEqual([75, '']);
   expect(stderr).toContain(
     'current value is 2026-11-23T030001Z without one; the newest file is of 2026-11-23T03:00:00Z',
   );
   expect(await write(place, 2, 'ndjson')).toMatchObject({ code: 0 });
-  expect(await run(place, 'verify')).toMatchObject({ code: 0, stderr: '' });
-});
-
-test('says that latest.json is older if another run of the same instant counts, and was killed before it', async () => {
-  const place = newPlace();
-  await write(place, 1, 'csv');
-  const { folder: at, file, manifest } = new Written(place, 1);
-  const id = 'f'.repeat(16);
-  const name = `subscriptions-${id}.csv`;
-  cpSync(file, join(at, name));
-  const own = { ...manifest, file: name, files: [`${basename(at)}/${name}`] };
-  writeFileSync(join(at, `manifest-${id}.json`), `${JSON.stringify(own, null, 2)}\n`);
-  const { code, stderr } = await run(place, 'verify');
-  expect([code, stderr]).toEqual([75, expect.stringContaining('current value is that of 2026-11-23T03:00:01Z')]);
-  expect(stderr).not.toContain('which no manifest equals');
-  await write(place, 1, 'csv');
   expect(await run(place, 'verify')).toMatchObject({ code: 0, stderr: '' });
 });
 
