@@ -12,7 +12,7 @@ import type { Source } from '../sync/source/read-source.ts';
 import { isYetToCome } from '../sync/source/read-source.ts';
 import type { SyncResult } from '../sync/table/run-sync.ts';
 import { openScreen } from './record-writer.ts';
-import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
+import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
 import { readQuestion, withQuestion } from './sync-question.ts';
 import { addStatusCommand } from './sync-status-command.ts';
 
@@ -113,7 +113,7 @@ async function syncFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { runSnapshot } = await import('../sync/files/run-snapshot.ts');
-  const { format, spreadsheet, keep } = options;
+  const { format, spreadsheet } = options;
   if (spreadsheet === true && !format.startsWith('csv'))
     throw new UsageError(`Cannot use --spreadsheet: --format must be csv or csv.gz: current value is ${format}`);
   const question = readQuestion(options, openScreen({ quiet: options.quiet === true }, output));
@@ -122,13 +122,12 @@ async function syncFile(
     ...(question && { question }),
     values: spreadsheet === true ? 'spreadsheet' : 'raw',
     scheduledFor,
-    keepSeconds: readKeep(keep),
     signal,
   } as const;
   const place = await openPlace(options, output, signal);
   const result = await withQuestion(question, () => runSnapshot(source, place, run));
   if (options.quiet === true && options.json !== true) return;
-  const { manifest, wasComplete, unread, removed } = result;
+  const { manifest, wasComplete, unread } = result;
   if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
   writeResult(
     output,
@@ -137,19 +136,17 @@ async function syncFile(
       place: result.place,
       was_complete: wasComplete,
       unread,
-      removed,
       ...manifest,
     },
     describeFile(result),
   );
 }
 
-function describeFile({ manifest, place, wasComplete, removed }: SnapshotResult): string {
+function describeFile({ manifest, place, wasComplete }: SnapshotResult): string {
   const { rows, scheduled_for: instant } = manifest;
   const { revision, question } = manifest.report;
   const copy = tableSentence({ rows, revision, question });
-  const without = removed === undefined ? '' : `; ${countText(removed)} older runs were removed`;
-  const sentence = `${copy} in ${place}${without}`;
+  const sentence = `${copy} in ${place}`;
   return wasComplete ? `The run for ${instant} was complete before: nothing was written\n${sentence}` : sentence;
 }
 

@@ -1,12 +1,10 @@
 import { type Command, Option } from 'commander';
-import { durationDaysMax, parseDuration } from '../../contract/duration.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { allVariables } from '../../terminal/environment.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
 import { integerFrom } from '../../terminal/integer-option.ts';
 import type { Output } from '../../terminal/output.ts';
-import { printable } from '../../terminal/printable.ts';
 import { forUser } from '../../terminal/reader-action.ts';
 import type { DestinationOption } from '../sync/destination-kind.ts';
 import type { DestinationOptions } from '../sync/destinations.ts';
@@ -26,7 +24,6 @@ import type { Source } from '../sync/source/read-source.ts';
 /** The options of every command of a copy. */
 export interface CopyOptions extends ProfileOption, DestinationOptions {
   readonly format: SnapshotFormat;
-  readonly keep?: string;
   readonly query?: string;
   readonly retrySeconds: number;
   readonly json?: boolean;
@@ -93,15 +90,6 @@ export async function openPlace(options: CopyOptions, output: Output, signal: Ab
   const files = await openFiles(options, allVariables(), signal);
   if (files.warning !== undefined) output.stderr.write(`${files.warning}\n`);
   return files;
-}
-
-/** The seconds of `--keep`. Throws `UsageError` if it is no duration. */
-export function readKeep(given: string | undefined): number | undefined {
-  const seconds = given === undefined ? undefined : parseDuration(given);
-  if (given === undefined || seconds !== undefined) return seconds;
-  throw new UsageError(
-    `Cannot use --keep: it must be a duration of at most ${durationDaysMax} days, such as 30d: current value is '${printable(given)}'`,
-  );
 }
 
 /** The service and the client whose report a command reads. */

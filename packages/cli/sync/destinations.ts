@@ -138,7 +138,6 @@ const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
       description: "only the question of a link of the report's console, or of its query string",
       isOfRun: true,
     },
-    { flags: '--keep <duration>', description: 'how long older files are kept, such as 30d (default: for ever)' },
     {
       flags: '--spreadsheet',
       description: 'in CSV, an apostrophe before values that a spreadsheet would take for a formula',

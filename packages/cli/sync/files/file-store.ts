@@ -23,8 +23,6 @@ export interface FileStore {
   write(name: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
   /** Removes what a failed run wrote of a file, if that is allowed. */
   discard(name: string): Promise<void>;
-  /** Removes a file, and its folder if it can. Returns whether the file is gone. */
-  removeWithFolder(name: string): Promise<boolean>;
 }
 
 /** Reads a small file as text, at most 64 KiB of it; empty if there is none. */

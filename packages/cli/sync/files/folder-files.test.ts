@@ -41,18 +41,6 @@ test('what cannot be written leaves no part beside it', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a file that another run has removed is gone, one that cannot be removed is not', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
-  const files = await FolderFiles.open(folder);
-  await files.write('2026/report.csv', [Buffer.from('a')]);
-  mkdirSync(join(folder, '2026/kept'));
-  const removed = ['2026/report.csv', '2026/report.csv', '2025/report.csv', '2026/kept'].map((name) =>
-    files.removeWithFolder(name),
-  );
-  expect(await Promise.all(removed)).toEqual([true, true, true, false]);
-  rmSync(folder, { recursive: true });
-});
-
 test('a small file that another run has removed is empty', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
   expect(await readSmallFile(await FolderFiles.open(folder), '2026/manifest.json')).toBe('');

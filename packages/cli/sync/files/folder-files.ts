@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SyncError } from '../source/error.ts';
 import type { FileStore } from './file-store.ts';
@@ -66,16 +66,6 @@ export class FolderFiles implements FileStore {
       const path = join(this.shown, name);
       for (const left of [`${path}.part`, path]) await rm(left, { force: true });
     });
-  }
-
-  async removeWithFolder(name: string): Promise<boolean> {
-    const path = join(this.shown, name);
-    const isGone = await rm(path, { force: true }).then(
-      () => true,
-      () => false,
-    );
-    if (isGone) await rmdir(dirname(path)).catch(() => undefined);
-    return isGone;
   }
 
   /** Writes and flushes a part, in the folder of its file. */

@@ -92,10 +92,6 @@ export async function completeRunOf(files: FileStore, folder: string): Promise<C
   return undefined;
 }
 
-/** All runs that are complete for an instant. */
-export const manifestsOf = (files: FileStore, folder: string): Promise<CompleteRun[]> =>
-  Array.fromAsync(runsIn(files, folder));
-
 /** The complete runs of a folder, the one that counts first. */
 async function* runsIn(files: FileStore, folder: string): AsyncGenerator<CompleteRun, void, undefined> {
   const entries = await files.list(folder);
@@ -117,17 +113,12 @@ async function readManifest(files: FileStore, name: string): Promise<Manifest | 
   );
 }
 
-/** The folders of runs, newest first. */
-export async function foldersOf(files: FileStore): Promise<readonly string[]> {
-  const folders = [...(await files.list()).keys()].filter((name) => folderPattern.test(name));
-  return folders.sort().reverse();
-}
-
 /** The folders of runs, newest first, each with what is complete in it. */
 export async function* runsOf(
   files: FileStore,
 ): AsyncGenerator<{ readonly folder: string; readonly run: CompleteRun | undefined }, void, undefined> {
-  for (const folder of await foldersOf(files)) yield { folder, run: await completeRunOf(files, folder) };
+  const folders = [...(await files.list()).keys()].filter((name) => folderPattern.test(name));
+  for (const folder of folders.sort().reverse()) yield { folder, run: await completeRunOf(files, folder) };
 }
 
 /** The newest run that is complete. */
@@ -136,14 +127,9 @@ export async function newestRun(files: FileStore): Promise<CompleteRun | undefin
   return undefined;
 }
 
-/** Whether a manifest is of this source. */
-export const isOf = ({ report }: Manifest, { service, clientId }: SourceIdentity): boolean =>
-  report.service === service && report.client_id === clientId;
-
 /** Throws unless a manifest is of this source. */
-export function requireSource(files: FileStore, manifest: Manifest, source: SourceIdentity): void {
-  if (isOf(manifest, source)) return;
-  const { report } = manifest;
+export function requireSource(files: FileStore, { report }: Manifest, { service, clientId }: SourceIdentity): void {
+  if (report.service === service && report.client_id === clientId) return;
   throw new SyncError(
     'OTHER_SOURCE',
     `Cannot use ${files.shown}: it must have files for the same client of the same service, or none; use another place, such as dir:/var/exports/other: current value is files for '${report.client_id}' of ${report.service}`,

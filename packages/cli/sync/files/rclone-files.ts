@@ -91,35 +91,15 @@ export class RcloneFiles implements FileStore {
     if (!isWhole || ended.code !== 0) throw this.#failed('rcat', ended);
   }
 
-  /** Tries to; who may only write may not, and the file counts for nothing anyway. */
+  /**
+   * Tries to, also after an interruption; who may only write may not, and the file counts for
+   * nothing anyway.
+   */
   async discard(name: string): Promise<void> {
-    await this.#succeeds('deletefile', name);
-  }
-
-  async removeWithFolder(name: string): Promise<boolean> {
-    const [folder = '', file = ''] = name.split('/');
-    // it also fails if another run has removed the file
-    const isGone = (await this.#succeeds('deletefile', name)) || (await this.#lacks(folder, file));
-    if (isGone) await this.#succeeds('rmdir', folder); // fails where it cannot be listed
-    return isGone;
-  }
-
-  /** Whether the folder lacks the file; false where it cannot be listed. */
-  async #lacks(folder: string, file: string): Promise<boolean> {
-    try {
-      return !(await this.list(folder)).has(file);
-    } catch (error) {
-      if (error instanceof SyncError) return false;
-      throw error;
-    }
-  }
-
-  /** Runs a command that is also needed after an interruption. */
-  async #succeeds(command: string, name: string): Promise<boolean> {
-    const rclone = new RcloneProcess([command, '--', this.#at(name)], this.#options.environment);
+    const rclone = new RcloneProcess(['deletefile', '--', this.#at(name)], this.#options.environment);
     rclone.mayTake(this.#idleMsMax);
     rclone.child.stdout.resume();
-    return (await rclone.ended).code === 0;
+    await rclone.ended;
   }
 
   /** The output of a command. Empty if the file or folder does not exist. */

@@ -2,24 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import { SyncError } from '../source/error.ts';
 import { Measured } from '../source/measured.ts';
-import {
-  cancelIfFailed,
-  requireCount,
-  requireNotYetToCome,
-  requireRevision,
-  type Source,
-} from '../source/read-source.ts';
+import { cancelIfFailed, requireCount, requireRevision, type Source } from '../source/read-source.ts';
 import { type CsvValues, columnsOf, type SnapshotFormat } from './file-format.ts';
 import { type FileStore, ifReadable, requireStored } from './file-store.ts';
 import {
-  type CompleteRun,
   completeRunOf,
   folderOf,
-  foldersOf,
-  isOf,
   type Manifest,
   manifestName,
-  manifestsOf,
   manifestText,
   newestRun,
   type Question,
@@ -35,8 +25,6 @@ interface SnapshotOptions {
   readonly scheduledFor: Date;
   /** What the file has; the whole report if it is absent. */
   readonly question?: Question;
-  /** Older runs than this are removed; all are kept if it is absent. */
-  readonly keepSeconds?: number | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -48,8 +36,6 @@ export interface SnapshotResult {
   readonly wasComplete: boolean;
   /** Why the place could not be read: other files of it are then unknown. */
   readonly unread: string | undefined;
-  /** Number of older runs that were removed. */
-  readonly removed: number | undefined;
 }
 
 /** What the steps of a run work with. */
@@ -80,10 +66,9 @@ export async function runSnapshot(source: Source, files: FileStore, options: Sna
   const run: Run = { source, files, options, ...names, unread: undefined };
 
   const manifest = (await look(run, findEarlier)) ?? (await writeRun(run));
-  const removed = await removeOlderRuns(files, source, manifest, options.keepSeconds);
 
   const place = `${files.shown}/${manifest.files.at(-1)}`;
-  return { manifest, place, wasComplete: manifest.file !== run.file, unread: run.unread, removed };
+  return { manifest, place, wasComplete: manifest.file !== run.file, unread: run.unread };
 }
 
 /** Writes the file, then the manifest. Returns that of another run, if one was faster. */
@@ -157,7 +142,6 @@ async function copyReport({ source, files, options, folder, file }: Run): Promis
   const report = await source.client.export({ ...question?.query }, { format: sent, ...call });
   const [exported, written] = [new Measured(), new Measured()];
   const { revision, rows } = await cancelIfFailed(report, async () => {
-    requireNotYetToCome(scheduledFor, report.headers);
     const found = { revision: requireRevision(report.headers), rows: requireCount(report.headers) };
     const bytes = exported.of(report);
     const content = format.startsWith('csv') ? csvOfExport(bytes, values) : bytes;
@@ -192,47 +176,3 @@ const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   ReadableStream.from(chunks).pipeThrough(
     new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
   );
-
-/**
- * Removes the runs that are older than a run by more than this time: their manifests, then the
- * files that these name, then the folders if nothing else is in them. What has no manifest of this
- * source stays. Without a time, all stay. Returns for how many instants runs were removed. Throws
- * `SyncError` if one cannot be removed. Killed in the middle, it leaves at most one file without
- * its manifest, which counts for nothing.
- */
-async function removeOlderRuns(
-  files: FileStore,
-  source: Source,
-  manifest: Manifest,
-  keepSeconds: number | undefined,
-): Promise<number | undefined> {
-  if (keepSeconds === undefined) return undefined;
-  const limit = folderOf(new Date(Date.parse(manifest.scheduled_for) - keepSeconds * 1_000));
-  const folders = await foldersOf(files);
-  let removed = 0;
-  for (const folder of folders.filter((each) => each < limit)) {
-    const runs = await runsOfUs(files, source, folder);
-    for (const { name } of runs) await remove(files, `${folder}/${name}`);
-    for (const run of runs) await remove(files, `${folder}/${run.manifest.file}`);
-    removed += Number(runs.length > 0);
-  }
-  return removed;
-}
-
-/** The complete runs of a folder if all are of this source, else none. */
-async function runsOfUs(files: FileStore, source: Source, folder: string): Promise<CompleteRun[]> {
-  const runs = await manifestsOf(files, folder).catch((error: unknown) => {
-    // what is no manifest of ours stays
-    if (error instanceof SyncError && error.code === 'DESTINATION_CHANGED') return [];
-    throw error;
-  });
-  return runs.every(({ manifest }) => isOf(manifest, source)) ? runs : [];
-}
-
-async function remove(files: FileStore, name: string): Promise<void> {
-  if (await files.removeWithFolder(name)) return;
-  throw new SyncError(
-    'DESTINATION_REFUSED',
-    `Cannot remove ${files.shown}/${name}: with --keep, this user must be able to remove files`,
-  );
-}

@@ -38,7 +38,7 @@ let large: ChangingReport;
 let report: ChangingReport;
 let sshd: Awaited<ReturnType<typeof startSshd>>;
 const withReceivers = hasReceivers();
-const suites = drawPart(['disk', 'S3', 'rights', 'SFTP', 'rclone', 'liars'], 3);
+const suites = drawPart(['disk', 'S3', 'SFTP', 'rclone', 'liars'], 3);
 const ends: (() => unknown)[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'subreport-faults-'));
@@ -190,24 +190,6 @@ describe.runIf(withReceivers && suites.includes('S3'))('S3', () => {
     mayRead = true;
     expect((await verifyNewest(place)).isEqual).toBe(true);
     expect(namesAt(place)).toHaveLength(2);
-  });
-});
-
-describe.runIf(withReceivers && suites.includes('rights'))('without the right to', () => {
-  test('remove, a run is complete, and one with --keep fails', async () => {
-    const s3 = await during(
-      startS3(join(folder, 's3-keep'), (method) => (method === 'DELETE' ? [403, 'AccessDenied'] : undefined)),
-    );
-    const place = s3.placeOf('files');
-    await expectComplete(place);
-    const keep = ['--keep', '1h'];
-    const later = argsOf(place).map((word) => word.replace('T03:00:00Z', 'T05:00:00Z'));
-    const { code, stderr } = await runHere([...later, ...keep], variablesOf(place));
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^Cannot remove rclone:s3:.*\/manifest-\w+\.json: with --keep/),
-    ]);
-    expect(await runHere(['sync', 'verify', '--to', place.to, '--all'], variablesOf(place))).toMatchObject({ code: 0 });
   });
 });
 

@@ -220,50 +220,6 @@ test('each beginning of a manifest, as a killed run leaves, is none', async () =
   expect(await run(...at(0))).toMatchObject({ code: 0, stdout: expect.stringMatching(/^copy 25 rows/) });
 });
 
-describe('--keep', () => {
-  const days = (n: number, ...more: string[]) =>
-    run('--to', `dir:${here()}`, '--scheduled-for', `2026-11-0${n}T03:00:00Z`, ...more);
-  const folders = () =>
-    readdirSync(here())
-      .filter((name) => name.startsWith('2'))
-      .map((name) => name.slice(8, 10))
-      .sort();
-
-  test('removes older runs of ours, and nothing else', async () => {
-    for (const n of [1, 2, 3, 4, 5]) await days(n);
-    const folderOf = (n: number) => join(here(), `2026-11-0${n}T030000Z`);
-    // a file of somebody else, a run of another client, and what a killed run has left
-    writeFileSync(join(folderOf(2), 'mine.txt'), 'mine');
-    const [name = ''] = readdirSync(folderOf(3));
-    const text = readFileSync(join(folderOf(3), name), 'utf8');
-    writeFileSync(join(folderOf(3), name), text.replace(report.credentials.client_id, 'other'));
-    for (const left of readdirSync(folderOf(4)).filter((each) => each.startsWith('manifest')))
-      rmSync(join(folderOf(4), left));
-    const { stdout, code } = await days(8, '--keep', '2d');
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/ in .*; 3 older runs were removed\n$/)]);
-    expect(folders()).toEqual(['02', '03', '04', '08']);
-    expect(readdirSync(folderOf(2))).toEqual(['mine.txt']);
-    expect([readdirSync(folderOf(3)).length, readdirSync(folderOf(4)).length]).toEqual([2, 1]);
-    expect(await run('verify', '--to', `dir:${here()}`)).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  test('removes a run whose file somebody has removed', async () => {
-    await days(1);
-    const at = join(here(), '2026-11-01T030000Z');
-    for (const name of readdirSync(at).filter((each) => !each.startsWith('manifest'))) rmSync(join(at, name));
-    expect(await days(3, '--keep', '1d')).toMatchObject({ code: 0, stderr: '' });
-    expect(folders()).toEqual(['03']);
-  });
-
-  test('keeps what is as old as it says, and the newest; the run that is repeated removes what a kill has left', async () => {
-    for (const n of [1, 2, 3]) await days(n);
-    expect((await days(3, '--keep', '1d', '--json')).stdout).toContain('"removed":1');
-    expect(folders()).toEqual(['02', '03']);
-    expect((await days(3, '--keep', '1h')).stdout).toContain('; 1 older runs were removed');
-    expect(folders()).toEqual(['03']);
-  });
-});
-
 /** Runs a sync whose requests of the API pass a proxy. */
 async function throughProxy(choose: Parameters<typeof startFaultyProxy>[1], args: readonly string[]) {
   const proxy = await startFaultyProxy(service.url, choose);
@@ -271,30 +227,13 @@ async function throughProxy(choose: Parameters<typeof startFaultyProxy>[1], args
   return runHere(['sync', ...args], environment).finally(() => proxy.close());
 }
 
-test('a run of an instant that is yet to come writes and removes nothing', async () => {
-  await run(...at(0));
-  const before = readdirSync(here(), { recursive: true }).toSorted();
-  const keep = ['--to', `dir:${here()}`, '--keep', '1d'];
-  const given = await run(...keep, '--scheduled-for', '2126-11-23T03:00:00Z');
+test('a run of an instant that is yet to come writes nothing', async () => {
+  const given = await run('--to', `dir:${here()}`, '--scheduled-for', '2126-11-23T03:00:00Z');
   expect([given.code, given.stderr]).toEqual([
     2,
     "Cannot use --scheduled-for: it must not be yet to come: current value is '2126-11-23T03:00:00Z'\n",
   ]);
-  const yearAgo: Fault = {
-    edit(body, headers) {
-      headers.date = new Date(Date.now() - 365 * 86_400_000).toUTCString();
-      return body;
-    },
-  };
-  mkdirSync(join(here(), 'ahead'));
-  const ahead = await throughProxy(() => yearAgo, ['--to', `dir:${here()}/ahead`]);
-  expect([ahead.code, ahead.stderr]).toEqual([
-    2,
-    expect.stringMatching(
-      /^Cannot write a file for \S+: no run may be of an instant that is yet to come; set the clock /,
-    ),
-  ]);
-  expect(readdirSync(here(), { recursive: true }).toSorted()).toEqual([...before, 'ahead'].toSorted());
+  expect(readdirSync(here())).toEqual([]);
 });
 
 test('a report whose number of records a proxy has removed leaves no manifest', async () => {
@@ -429,10 +368,6 @@ const mistakes: readonly [string[], RegExp][] = [
   [
     ['--to', 'dir:.', '--format', 'parquet', '--spreadsheet'],
     /^Cannot use --spreadsheet: --format must be csv or csv.gz: current value is parquet$/m,
-  ],
-  [
-    ['--to', 'dir:.', '--keep', '30'],
-    /^Cannot use --keep: it must be a duration .*, such as 30d: current value is '30'$/m,
   ],
   [['--to', 'sqlite:x.db', '--query', 'status=ACTIVE'], /^Cannot use --query: --to must be dir:PATH or rclone:/],
   [['--to', 'dir:.', '--query', 'stauts=ACTIVE'], /^Cannot use --query: stauts must be .*did you mean 'status'\?$/m],
