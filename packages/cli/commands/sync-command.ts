@@ -3,7 +3,7 @@ import { isServiceGiven } from '../../terminal/connection.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
 import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
-import { forUser, runReader } from '../../terminal/reader-action.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
 import { rowsOfQuestion } from '../sync/files/manifest.ts';
 import type { SnapshotResult } from '../sync/files/run-snapshot.ts';
@@ -51,31 +51,17 @@ Examples:
 ${destinations.flatMap(({ examples }) => examples.map((example) => `  subreport sync ${example}`)).join('\n')}`,
     )
     .action((_unknown: string, options: SyncOptions) =>
-      runReader((signal) => withSyncErrors(() => syncWithRetries(options, output, signal))),
+      runReader((signal) => withSyncErrors(() => sync(options, output, signal))),
     );
   addVerifyCommand(group, output);
   addStatusCommand(group, output);
 }
 
-/** Runs a sync, and retries it after temporary failures. */
-async function syncWithRetries(options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const { retryRun } = await import('../sync/source/retry-run.ts');
-  const scheduledFor = readInstant(options.scheduledFor); // the same for each try
-  const onWait = (error: unknown, waitMs: number): void => {
-    const seconds = countText(Math.ceil(waitMs / 1_000));
-    if (options.quiet !== true)
-      output.stderr.write(`${(forUser(error) as Error).message}\nThe sync is retried in ${seconds} s\n`);
-  };
-  // what was written to standard output cannot be taken back
-  const limitMs = destinationNamed(options.to).mode === 'stream' ? 0 : options.retrySeconds * 1_000;
-  await retryRun(() => sync(options, scheduledFor, output, signal), { limitMs, signal, onWait });
-}
-
-async function sync(options: SyncOptions, scheduledFor: Date, output: Output, signal: AbortSignal): Promise<void> {
+async function sync(options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { mode } = destinationNamed(options.to);
   if (mode === 'webhook') return tellWebhook(options, output, signal);
   const source = sourceOf(options);
-  if (mode === 'files') return syncFile(source, options, scheduledFor, output, signal);
+  if (mode === 'files') return syncFile(source, options, output, signal);
   const isStream = mode === 'stream';
   const { openDestination } = await import('../sync/destinations.ts');
   const { runSync } = await import('../sync/table/run-sync.ts');
@@ -105,13 +91,7 @@ async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSi
 }
 
 /** Writes the report to a new file. */
-async function syncFile(
-  source: Source,
-  options: SyncOptions,
-  scheduledFor: Date,
-  output: Output,
-  signal: AbortSignal,
-): Promise<void> {
+async function syncFile(source: Source, options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { runSnapshot } = await import('../sync/files/run-snapshot.ts');
   const { format, spreadsheet } = options;
   if (spreadsheet === true && !format.startsWith('csv'))
@@ -121,7 +101,7 @@ async function syncFile(
     format,
     ...(question && { question }),
     values: spreadsheet === true ? 'spreadsheet' : 'raw',
-    scheduledFor,
+    scheduledFor: readInstant(options.scheduledFor),
     signal,
   } as const;
   const place = await openPlace(options, output, signal);

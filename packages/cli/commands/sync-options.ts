@@ -3,7 +3,6 @@ import { didYouMean } from '../../contract/suggest.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { allVariables } from '../../terminal/environment.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
-import { integerFrom } from '../../terminal/integer-option.ts';
 import type { Output } from '../../terminal/output.ts';
 import { forUser } from '../../terminal/reader-action.ts';
 import type { DestinationOption } from '../sync/destination-kind.ts';
@@ -25,7 +24,6 @@ import type { Source } from '../sync/source/read-source.ts';
 export interface CopyOptions extends ProfileOption, DestinationOptions {
   readonly format: SnapshotFormat;
   readonly query?: string;
-  readonly retrySeconds: number;
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
@@ -65,12 +63,6 @@ export function addCopyOptions(command: Command, modes: readonly Mode[] = allMod
   const options = new Map(destinations.flatMap((kind) => optionsOf(kind).map((option) => [option.flags, option])));
   for (const option of options.values()) if (isRun || option.isOfRun !== true) command.addOption(optionFrom(option));
   return command
-    .option(
-      '--retry-seconds <number>',
-      'how long a sync is retried after its first temporary failure',
-      integerFrom(0, 86_400, 300),
-      300,
-    )
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'suppress messages other than errors')
     .hook('preAction', () => requireDestination(command, modes));
@@ -101,7 +93,7 @@ export function sourceOf(options: CopyOptions): Source {
 /** Exit code 2 for what the user must change, 75 for a temporary failure, 1 for any other. */
 export async function withSyncErrors(work: () => Promise<void>): Promise<void> {
   const { SyncError } = await import('../sync/source/error.ts');
-  const { isTemporary } = await import('../sync/source/retry-run.ts');
+  const { isTemporary } = await import('../sync/source/is-temporary.ts');
   try {
     await work();
   } catch (error) {

@@ -37,7 +37,7 @@ const info = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { na
 const plain = (...args: string[]): Program => ({ args: () => args });
 
 const syncTo = (to: (place: Place) => string, ...more: string[]): Program => ({
-  args: (place) => ['sync', '--to', to(place), '--retry-seconds', '0', ...more],
+  args: (place) => ['sync', '--to', to(place), ...more],
 });
 
 /** Programs whose arguments are more than the name of the command. */
@@ -81,7 +81,7 @@ const given: Readonly<Record<string, readonly (readonly [string, Program])[]>> =
       'sync webhook',
       {
         args: ({ folder }) =>
-          `sync --to webhook:https://example.com/hook --state ${folder}/hook.db --secret-file ${folder}/whsec --retry-seconds 0`.split(
+          `sync --to webhook:https://example.com/hook --state ${folder}/hook.db --secret-file ${folder}/whsec`.split(
             ' ',
           ),
       },

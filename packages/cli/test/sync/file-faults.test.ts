@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 const argsOf = ({ to }: Place): string[] => [
-  ...['sync', '--to', to, '--format', 'ndjson', '--scheduled-for', '2026-11-23T03:00:00Z', '--retry-seconds', '0'],
+  ...['sync', '--to', to, '--format', 'ndjson', '--scheduled-for', '2026-11-23T03:00:00Z'],
 ];
 const variablesOf = (place: Place) => ({ ...environmentOf(service, report.credentials), ...place.environment });
 

@@ -99,7 +99,7 @@ describe.runIf(canMount)('a disk without room', () => {
     writeFileSync(secret, `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`);
     const more = args[1]?.startsWith('webhook:') ? ['--secret-file', secret] : [];
     const command = 'mount -t tmpfs -o size=8k tmpfs /mnt && exec "$0" "$@"';
-    const words = ['sync', ...args, ...more, '--retry-seconds', '60'];
+    const words = ['sync', ...args, ...more];
     const child = spawn('unshare', ['-rm', 'sh', '-c', command, process.execPath, mainProgram, ...words], {
       env: { ...commandEnvironment, ...environment() },
       stdio: ['ignore', 'ignore', 'pipe'],

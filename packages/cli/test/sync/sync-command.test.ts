@@ -6,9 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, dropDatabase } from '../../../../test/support/databases.ts';
 import { engines, postgresUrl } from '../../../../test/support/engines.ts';
-import { eventually, startMsMax } from '../../../../test/support/eventually.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { openDestination } from '../../sync/destinations.ts';
@@ -139,7 +137,7 @@ describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
     const copy = copyHere();
     const destination = await openDestination(copy, async () => undefined);
     await destination.begin(report.source);
-    const { code, stderr } = await run(...at(copy), '--retry-seconds', '0');
+    const { code, stderr } = await run(...at(copy));
     await destination.close();
     expect(code).toBe(75);
     expect(stderr).toMatch(/^Cannot (sync to|use) .*: no other /);
@@ -277,10 +275,6 @@ test.each([
   [[], 'Cannot run the command: --to <destination> must be given'],
   [['verfy'], "Cannot run 'sync verfy': it must be verify, status or an option; did you mean 'verify'?\n"],
   [['run', 'sync.yaml'], "Cannot run 'sync sync.yaml': it must be verify"],
-  [
-    ['--to', 'sqlite:x.db', '--retry-seconds', '-1'],
-    "error: option '--retry-seconds <number>' argument '-1' is invalid",
-  ],
   [['--to', 'mysql://root:hidden@db/copy'], 'Cannot use --to: it must be sqlite:FILE, postgres://'],
   ...['me:hidden%ff@localhost', 'me:hidden@%ff'].map(
     (place) => [['--to', `postgres://${place}/copy`], 'Cannot use --to: it must be a URL such as postgres://'] as const,
@@ -342,46 +336,17 @@ describe('a temporary failure', () => {
   /** The environment of a client that reaches the service by a URL. */
   const through = (url: string) => environmentThrough(url, service, report.credentials, folder);
 
-  test('is printed, and the sync is retried until the copy equals the report', async () => {
-    const copy = { to: `sqlite:${join(folder, `repeated-${count}.db`)}`, table: 'subscriptions' };
-    // the client library sends each request three times
-    proxy.lose(4, 0);
-    const { code, stdout, stderr } = await runHere(['sync', '--to', copy.to], through(proxy.url));
-    expect([code, stdout], stderr).toEqual([0, 'copy 25 rows = report 25 rows at revision 1\n']);
-    expect(stderr).toMatch(/^Cannot reach http.*\nCorrelation id: .*\nThe sync is retried in 1 s\n$/);
-    expect(await digestOfCopy(copy)).toBe(await report.digest());
-  });
-
-  test('exits with 75 when the time for retries is over, from every command', async () => {
+  test('exits with 75 from every command', async () => {
     const copy = `sqlite:${join(folder, `away-${count}.db`)}`;
     const environment = through(proxy.url);
     expect((await runHere(['sync', '--to', copy], environment)).code).toBe(0);
     for (const command of ['run', 'status', 'verify']) {
       proxy.lose(1_000, 0);
-      const args = ['sync', command, '--to', copy, '--retry-seconds', '0'];
+      const args = ['sync', command, '--to', copy];
       const { code, stdout, stderr } = await runHere(args, environment);
       expect([command, code, stdout], stderr).toEqual([command, 75, '']);
       expect(stderr).toMatch(/^Cannot reach http/);
     }
     proxy.lose(0, 0);
-  });
-
-  test('of a sync to standard output is not retried, because its reader has the first part', async () => {
-    proxy.lose(1_000, 0);
-    const result = await runHere(['sync', '--to', 'stdout:ndjson'], through(proxy.url));
-    proxy.lose(0, 0);
-    expect(result).toMatchObject({ code: 75, stderr: expect.not.stringContaining('is retried') });
-  });
-
-  test('ends the waiting with 143 on SIGTERM', async () => {
-    const args = ['sync', '--to', `sqlite:${join(folder, `waiting-${count}.db`)}`, '--retry-seconds', '86400'];
-    const running = startCommand(args, { environment: through('http://127.0.0.1:9') });
-    let told = '';
-    running.child.stderr?.on('data', (part) => {
-      told += part;
-    });
-    await eventually(() => expect(told).toContain('The sync is retried in'), startMsMax);
-    running.child.kill('SIGTERM');
-    expect((await running.ended).code).toBe(143);
   });
 });

@@ -49,7 +49,7 @@ function optionsOf(...secrets: string[]) {
 }
 
 const argumentsOf = ({ to, state, secretFile }: ReturnType<typeof optionsOf>): string[] => [
-  ...['sync', '--to', to, '--state', state, '--secret-file', secretFile, '--retry-seconds', '0'],
+  ...['sync', '--to', to, '--state', state, '--secret-file', secretFile],
 ];
 
 const run = (options: ReturnType<typeof optionsOf>, ...more: string[]) =>
