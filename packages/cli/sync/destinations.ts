@@ -64,22 +64,12 @@ in its URL, and sslrootcert=FILE for a private authority.`,
     form: 'rclone:REMOTE:PATH',
     pattern: /^rclone:/,
     keeps: 'files in S3, Google Cloud Storage, Azure, SFTP or another of the stores of rclone',
-    options: [
-      {
-        flags: '--sftp-known-hosts-file <file>',
-        description: 'the host keys of SFTP servers, such as ~/.ssh/known_hosts',
-      },
-    ],
     note: `rclone writes to S3, Google Cloud Storage, Azure, SFTP and some seventy other stores; 'rclone config' makes a REMOTE
 with their credentials.`,
-    examples: [
-      '--to rclone:s3:exports/subreport --format parquet',
-      '--to rclone:sftp:/reports --sftp-known-hosts-file ~/.ssh/known_hosts',
-    ],
-    async open({ to, sftpKnownHostsFile: hosts }, environment, signal) {
+    examples: ['--to rclone:s3:exports/subreport --format parquet', '--to rclone:sftp:/reports'],
+    async open({ to }, environment, signal) {
       const { RcloneFiles } = await import('./files/rclone-files.ts');
-      const pinned = hosts === undefined ? {} : { RCLONE_SFTP_KNOWN_HOSTS_FILE: String(hosts) };
-      return RcloneFiles.open(to.slice('rclone:'.length), { environment: { ...environment, ...pinned }, signal });
+      return RcloneFiles.open(to.slice('rclone:'.length), { environment, signal });
     },
   },
   {
@@ -93,10 +83,6 @@ with their credentials.`,
       {
         flags: '--expiring <durations>',
         description: 'tell of subscriptions that end within these, such as 7d,3d,1d',
-      },
-      {
-        flags: '--content-type <type>',
-        description: 'the content type of the requests (default: application/json)',
       },
       { flags: '--enable', description: 'deliver again after a response with 410', isOfRun: true },
     ],

@@ -51,7 +51,7 @@ export class RcloneFiles implements FileStore {
       );
     const files = new RcloneFiles(remote, options);
     if (isUnpinnedSftp(remote, await files.#readConfig(), files.#options.environment))
-      files.warning = `Warning: rclone does not check the host key of ${files.shown}, so another server could get the files: use --sftp-known-hosts-file, RCLONE_SFTP_KNOWN_HOSTS_FILE or known_hosts_file of the remote, such as ~/.ssh/known_hosts`;
+      files.warning = `Warning: rclone does not check the host key of ${files.shown}, so another server could get the files: set RCLONE_SFTP_KNOWN_HOSTS_FILE or known_hosts_file of the remote, such as ~/.ssh/known_hosts`;
     return files;
   }
 

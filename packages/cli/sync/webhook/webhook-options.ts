@@ -14,8 +14,6 @@ interface WebhookOptions {
   readonly secretFile?: string;
   /** Remaining times at which the end of a subscription is announced, such as `7d,3d,1d`. */
   readonly expiring?: string;
-  /** `Content-Type` of the requests. */
-  readonly contentType?: string;
   /** Whether to deliver again after the endpoint has responded with 410. */
   readonly enable?: boolean;
 }
@@ -28,7 +26,6 @@ export interface Webhook {
   readonly keys: readonly Buffer[];
   /** Ascending. */
   readonly thresholds: readonly Threshold[];
-  readonly contentType: string;
   readonly isEnabledAgain: boolean;
 }
 
@@ -54,17 +51,9 @@ export function readWebhook(options: WebhookOptions): Webhook {
   const state = read(() => readState(options.state));
   const keys = read(() => readKeys(options.secretFile));
   const thresholds = read(() => readThresholds(options.expiring));
-  const contentType = read(() => readContentType(options.contentType));
-  if (!url || state === undefined || !keys || !thresholds || contentType === undefined)
+  if (!url || state === undefined || !keys || !thresholds)
     throw new SyncError('DESTINATION_INVALID', faults.join('\n'));
-  return {
-    url,
-    state,
-    keys,
-    thresholds,
-    contentType,
-    isEnabledAgain: options.enable === true,
-  };
+  return { url, state, keys, thresholds, isEnabledAgain: options.enable === true };
 }
 
 /** The endpoint in messages: its path and query may contain a secret. */
@@ -141,15 +130,6 @@ function readThresholds(text: string | undefined): readonly Threshold[] {
     'be 1 to 10 different durations in hours, days or weeks of at most 366 days, such as --expiring 7d,3d,1d',
     `'${text}'`,
   );
-}
-
-/**
- * Receivers parse `application/json`. Most drop the body of `application/cloudevents+json`, the
- * type of structured CloudEvents, and still respond with 2xx.
- */
-function readContentType(type = 'application/json'): string {
-  if (/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type)) return type;
-  return invalid('content-type', 'be a media type, such as application/cloudevents+json', `'${printable(type)}'`);
 }
 
 function invalid(option: string, rule: string, found: string): never {

@@ -39,7 +39,7 @@ const signaturesOf = ({ id, timestamp, body }: Message, keys: readonly Buffer[])
  * @param tryMs how long the try may take, in milliseconds
  */
 export async function sendEvent(
-  webhook: Pick<Webhook, 'url' | 'keys' | 'contentType'>,
+  webhook: Pick<Webhook, 'url' | 'keys'>,
   message: Message,
   signal?: AbortSignal,
   tryMs = tryMsMax,
@@ -55,13 +55,10 @@ export async function sendEvent(
   }
 }
 
-function post(
-  { url, keys, contentType }: Pick<Webhook, 'url' | 'keys' | 'contentType'>,
-  message: Message,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
+function post({ url, keys }: Pick<Webhook, 'url' | 'keys'>, message: Message, signal: AbortSignal): Promise<IncomingMessage> {
   const headers = {
-    'content-type': contentType,
+    // most receivers drop the body of application/cloudevents+json, and still respond with 2xx
+    'content-type': 'application/json',
     'content-length': Buffer.byteLength(message.body),
     'user-agent': 'subreport-sync',
     'webhook-id': message.id,

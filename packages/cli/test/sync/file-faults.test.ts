@@ -220,11 +220,11 @@ describe.runIf(withReceivers && suites.includes('SFTP'))('an SFTP server', () =>
     expect([warned.code, warned.stderr]).toEqual([
       0,
       expect.stringMatching(
-        /^Warning: rclone does not check the host key of rclone:sftp:.*--sftp-known-hosts-file.*\n$/,
+        /^Warning: rclone does not check the host key of rclone:sftp:.*RCLONE_SFTP_KNOWN_HOSTS_FILE.*\n$/,
       ),
     ]);
-    const verify = ['sync', 'verify', '--to', place.to, '--sftp-known-hosts-file', pinned ?? ''];
-    expect(await runHere(verify, variablesOf(unpinned))).toMatchObject({ code: 0, stderr: '' });
+    const pinning = { ...variablesOf(unpinned), RCLONE_SFTP_KNOWN_HOSTS_FILE: pinned ?? '' };
+    expect(await runHere(['sync', 'verify', '--to', place.to], pinning)).toMatchObject({ code: 0, stderr: '' });
   });
 });
 

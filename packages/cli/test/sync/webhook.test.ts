@@ -130,22 +130,6 @@ test('a webhook first takes its place in the changes, and then tells of each cha
   expect(pages.flatMap(({ changes }) => changes.map(({ id }) => id)).sort()).toEqual(['a', 'b', 'c']);
 });
 
-test('an event has the type of --content-type, or a sentence says what that must be', async () => {
-  const options = optionsOf(newSecret());
-  const of = (type: string) => run(options, '--content-type', type);
-  await of('application/cloudevents+json; charset=utf-8');
-  await load('a');
-  expect((await of('application/cloudevents+json; charset=utf-8')).code).toBe(0);
-  expect(receiver.received[0]?.headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
-  for (const wrong of ['json', 'application/json\r\nx: y', 'a/b; c'])
-    expect(await of(wrong)).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(
-        /^Cannot use --content-type: it must be a media type, such as .*: current value is '.*'\n$/,
-      ),
-    });
-});
-
 test('a token that is no longer valid becomes an event that says to read everything again', async () => {
   const options = optionsOf(newSecret());
   await load('a');
