@@ -18,7 +18,6 @@ import { addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
   readonly scheduledFor?: string;
-  readonly spreadsheet?: boolean;
 }
 
 interface VerifyOptions extends CopyOptions {
@@ -93,14 +92,10 @@ async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSi
 /** Writes the report to a new file. */
 async function syncFile(source: Source, options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { runSnapshot } = await import('../sync/files/run-snapshot.ts');
-  const { format, spreadsheet } = options;
-  if (spreadsheet === true && !format.startsWith('csv'))
-    throw new UsageError(`Cannot use --spreadsheet: --format must be csv or csv.gz: current value is ${format}`);
   const question = readQuestion(options, openScreen({ quiet: options.quiet === true }, output));
   const run = {
-    format,
+    format: options.format,
     ...(question && { question }),
-    values: spreadsheet === true ? 'spreadsheet' : 'raw',
     scheduledFor: readInstant(options.scheduledFor),
     signal,
   } as const;

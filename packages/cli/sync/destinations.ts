@@ -125,11 +125,6 @@ const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
       isOfRun: true,
     },
     {
-      flags: '--spreadsheet',
-      description: 'in CSV, an apostrophe before values that a spreadsheet would take for a formula',
-      isOfRun: true,
-    },
-    {
       flags: '--scheduled-for <date-time>',
       description: 'the instant of the run, once for each (default: now)',
       isOfRun: true,

@@ -4,13 +4,6 @@ import { type FieldType, recordFields } from '../../../contract/record-fields.ts
 export const snapshotFormats = ['csv', 'csv.gz', 'ndjson', 'ndjson.gz', 'parquet'] as const;
 export type SnapshotFormat = (typeof snapshotFormats)[number];
 
-/**
- * How a file of CSV has values that a spreadsheet would take for a formula: as they are, or with an
- * apostrophe before them, as in the export of the service.
- */
-export const csvValues = ['raw', 'spreadsheet'] as const;
-export type CsvValues = (typeof csvValues)[number];
-
 /** A column of a file, or a member of its lines; `type` is the name that DuckDB has for it. */
 export interface FileColumn {
   readonly name: string;

@@ -1,14 +1,6 @@
 import { SyncError } from '../source/error.ts';
 import { isYetToCome, type SourceIdentity } from '../source/read-source.ts';
-import {
-  type CsvValues,
-  columnsOf,
-  csvValues,
-  describeColumns,
-  type FileColumn,
-  type SnapshotFormat,
-  snapshotFormats,
-} from './file-format.ts';
+import { columnsOf, describeColumns, type FileColumn, type SnapshotFormat, snapshotFormats } from './file-format.ts';
 import { type FileStore, readSmallFile } from './file-store.ts';
 
 /** What a file has instead of the whole report. */
@@ -36,8 +28,6 @@ export interface Manifest {
   /** The path of the file below the place. */
   readonly files: readonly string[];
   readonly format: SnapshotFormat;
-  /** Whether values that look like a formula have an apostrophe before them, in CSV. */
-  readonly values: CsvValues;
   /** The columns of the file in their order, or the members of a line of NDJSON. */
   readonly columns: readonly FileColumn[];
   readonly rows: number;
@@ -166,7 +156,6 @@ function parseManifest(text: string): Manifest | undefined {
       found.files.every((path) => typeof path === 'string') &&
       found.files.at(-1)?.split('/')[1] === file &&
       snapshotFormats.includes(format) &&
-      csvValues.includes(found.values) &&
       found.columns.every(({ name, type }) => typeof name === 'string' && typeof type === 'string') &&
       [rows, bytes, report.revision].every(Number.isSafeInteger) &&
       [sha256, report.sha256].every((each) => typeof each === 'string' && hash.test(each)) &&
@@ -188,8 +177,6 @@ export function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
   if (ending !== format) faults.push(`format '${format}', file '${file}'`);
   if (folderOf(new Date(scheduled)) !== folder) faults.push(`scheduled_for '${scheduled}', folder ${folder}`);
   faults.push(...differ('columns', describeColumns(columnsOf(format)), describeColumns(manifest.columns)));
-  if (manifest.values !== 'raw' && !format.startsWith('csv'))
-    faults.push(`values '${manifest.values}', format '${format}'`);
   if (isYetToCome(completed)) faults.push(`completed_at '${completed}', which is yet to come`);
   return faults;
 }

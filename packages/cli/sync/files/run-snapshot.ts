@@ -3,7 +3,7 @@ import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'no
 import { SyncError } from '../source/error.ts';
 import { Measured } from '../source/measured.ts';
 import { cancelIfFailed, requireCount, requireRevision, type Source } from '../source/read-source.ts';
-import { type CsvValues, columnsOf, type SnapshotFormat } from './file-format.ts';
+import { columnsOf, type SnapshotFormat } from './file-format.ts';
 import { type FileStore, ifReadable, requireStored } from './file-store.ts';
 import {
   completeRunOf,
@@ -20,7 +20,6 @@ import { csvOfExport } from './text-file.ts';
 
 interface SnapshotOptions {
   readonly format: SnapshotFormat;
-  readonly values: CsvValues;
   /** The instant of the run. */
   readonly scheduledFor: Date;
   /** What the file has; the whole report if it is absent. */
@@ -117,11 +116,10 @@ async function findForInstant(run: Run): Promise<Manifest | undefined> {
   const manifest = (await completeRunOf(files, folder))?.manifest;
   if (manifest === undefined) return undefined;
   requireOwn(run, manifest);
-  const [wanted, found] = [formatText(options), formatText(manifest)];
-  if (found === wanted) return manifest;
+  if (manifest.format === options.format) return manifest;
   throw new SyncError(
     'DESTINATION_CHANGED',
-    `Cannot write ${wanted} for ${manifest.scheduled_for} to ${files.shown}: a place must have one format for an instant; use another place, such as dir:/var/exports/${options.format}: current value is ${found}`,
+    `Cannot write ${options.format} for ${manifest.scheduled_for} to ${files.shown}: a place must have one format for an instant; use another place, such as dir:/var/exports/${options.format}: current value is ${manifest.format}`,
   );
 }
 
@@ -131,12 +129,9 @@ function requireOwn({ source, files, options }: Run, manifest: Manifest): void {
   requireQuestion(files, manifest, options.question);
 }
 
-const formatText = ({ format, values }: Pick<Manifest, 'format' | 'values'>): string =>
-  values === 'raw' ? format : `${format} for spreadsheets`;
-
 /** Writes the report to the file of a run. Returns its manifest. */
 async function copyReport({ source, files, options, folder, file }: Run): Promise<Manifest> {
-  const { format, values, scheduledFor, question, signal } = options;
+  const { format, scheduledFor, question, signal } = options;
   const sent = format === 'parquet' ? 'parquet' : 'ndjson';
   const call = signal === undefined ? {} : { signal };
   const report = await source.client.export({ ...question?.query }, { format: sent, ...call });
@@ -144,7 +139,7 @@ async function copyReport({ source, files, options, folder, file }: Run): Promis
   const { revision, rows } = await cancelIfFailed(report, async () => {
     const found = { revision: requireRevision(report.headers), rows: requireCount(report.headers) };
     const bytes = exported.of(report);
-    const content = format.startsWith('csv') ? csvOfExport(bytes, values) : bytes;
+    const content = format.startsWith('csv') ? csvOfExport(bytes) : bytes;
     await files.write(`${folder}/${file}`, written.of(format.endsWith('.gz') ? gzip(content) : content));
     return found;
   });
@@ -153,7 +148,6 @@ async function copyReport({ source, files, options, folder, file }: Run): Promis
     file,
     files: [`${folder}/${file}`],
     format,
-    values,
     columns: columnsOf(format),
     rows,
     bytes: written.bytes,

@@ -1,5 +1,5 @@
 import { DecompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
-import { guardText, revealText, writeCsvLine, writeRecordLine } from '../../../contract/csv.ts';
+import { writeCsvLine, writeRecordLine } from '../../../contract/csv.ts';
 import { SyncError } from '../source/error.ts';
 import { linesOf } from '../source/read-source.ts';
 import { type Cell, type ColumnType, columns, lineOf, type Row, rowOf } from '../source/record-row.ts';
@@ -9,29 +9,21 @@ import { differ, type Manifest } from './manifest.ts';
 export const csvHeader = columns.map(({ name }) => name).join(',');
 
 /** Converts an NDJSON export to the content of a file of CSV. */
-export async function* csvOfExport(
-  bytes: AsyncIterable<Uint8Array>,
-  values: Manifest['values'],
-): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* csvOfExport(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   yield Buffer.from(writeCsvLine(columns.map(({ name }) => name)));
-  for await (const lines of linesOf(bytes))
-    yield Buffer.from(lines.map((line) => csvLineOf(rowOf(line), values)).join(''));
+  for await (const lines of linesOf(bytes)) yield Buffer.from(lines.map((line) => csvLineOf(rowOf(line))).join(''));
 }
 
-function csvLineOf(row: Row, values: Manifest['values']): string {
-  const cells = row.map((cell) => (cell === null ? undefined : String(cell)));
-  return writeRecordLine(values === 'raw' ? cells : cells.map((cell) => cell && guardText(cell)));
-}
+const csvLineOf = (row: Row): string => writeRecordLine(row.map((cell) => (cell === null ? undefined : String(cell))));
 
 /**
  * Returns the NDJSON line from which this CSV line was written, or the CSV line unchanged if no
  * NDJSON line gives it.
  */
-export function exportLineOf(csvLine: string, values: Manifest['values']): string {
+export function exportLineOf(csvLine: string): string {
   const cells = cellsOf(csvLine);
-  const texts = values === 'raw' ? cells : cells.map((cell) => cell && revealText(cell));
-  const row = columns.map(({ type }, index) => cellOf(texts[index], type));
-  return csvLineOf(row, values) === `${csvLine}\n` ? lineOf(row) : csvLine;
+  const row = columns.map(({ type }, index) => cellOf(cells[index], type));
+  return csvLineOf(row) === `${csvLine}\n` ? lineOf(row) : csvLine;
 }
 
 /** The cells of a line; `undefined` for one that is absent. No cell has a line break. */
@@ -49,7 +41,7 @@ function cellOf(text: string | undefined, type: ColumnType): Cell {
 /** Yields the NDJSON lines from which a file of CSV or NDJSON was written. */
 export async function* linesOfText(
   bytes: AsyncIterable<Uint8Array>,
-  { format, values }: Pick<Manifest, 'format' | 'values'>,
+  { format }: Pick<Manifest, 'format'>,
   faults: string[],
 ): AsyncGenerator<readonly string[], void, undefined> {
   const content = withEnd(format.endsWith('.gz') ? gunzip(bytes) : bytes, faults);
@@ -58,7 +50,7 @@ export async function* linesOfText(
   for await (const lines of linesOf(content)) {
     const records = header === undefined ? lines.slice(1) : lines;
     header ??= lines[0];
-    yield records.map((line) => exportLineOf(line, values));
+    yield records.map(exportLineOf);
   }
   faults.push(...differ('columns', header?.replace(/\r$/, '') ?? '', csvHeader));
 }

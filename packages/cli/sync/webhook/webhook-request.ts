@@ -55,7 +55,11 @@ export async function sendEvent(
   }
 }
 
-function post({ url, keys }: Pick<Webhook, 'url' | 'keys'>, message: Message, signal: AbortSignal): Promise<IncomingMessage> {
+function post(
+  { url, keys }: Pick<Webhook, 'url' | 'keys'>,
+  message: Message,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const headers = {
     // most receivers drop the body of application/cloudevents+json, and still respond with 2xx
     'content-type': 'application/json',

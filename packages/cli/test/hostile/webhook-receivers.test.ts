@@ -63,8 +63,7 @@ afterAll(() => {
 
 /** A sync to a webhook that has taken its place before, and finds one change. */
 const syncTo = (to: string): Program => ({
-  args: ({ folder }) =>
-    `sync --to webhook:${to} --state ${folder}/hook.db --secret-file ${folder}/whsec`.split(' '),
+  args: ({ folder }) => `sync --to webhook:${to} --state ${folder}/hook.db --secret-file ${folder}/whsec`.split(' '),
   async prepare({ folder, url }) {
     const state = WebhookState.open(join(folder, 'hook.db'));
     const place = { url: to, service: `${url}/connect-api`, clientId: 'acme', token: 'abc', revision: 1 };

@@ -149,7 +149,9 @@ describe.each(kinds)('files in %s', (kind) => {
     const ended = await Promise.all(running.map((each) => each.ended));
     // over SFTP, both may create the folder, and one of them is to be run again
     const collision = /^Cannot write to .*mkdir "[^"]*" failed: sftp: "Failure"/;
-    const said = ended.map(({ code, stderr }) => (code === 75 && collision.test(stderr) && kind === 'SFTP' ? '' : stderr));
+    const said = ended.map(({ code, stderr }) =>
+      code === 75 && collision.test(stderr) && kind === 'SFTP' ? '' : stderr,
+    );
     expect(said).toEqual(['', '']);
     expect(ended.map(({ code }) => code)).toContain(0);
     expectWhole(place);

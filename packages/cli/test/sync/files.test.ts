@@ -70,7 +70,6 @@ test.each(snapshotFormats)('a run writes a file of format %s, and its manifest a
     file: expect.stringMatching(new RegExp(`^subscriptions-[0-9a-f]{16}\\.${format}$`)),
     files: [`2026-11-23T030000Z/${manifest.file}`],
     format,
-    values: 'raw',
     columns: expect.arrayContaining([
       { name: format.startsWith('ndjson') ? 'createdDate' : 'created_date', type: 'TIMESTAMP WITH TIME ZONE' },
       { name: 'auto_renew', type: format.startsWith('ndjson') ? 'VARCHAR' : 'BOOLEAN' },
@@ -102,27 +101,15 @@ test('a file of Parquet has the records of NDJSON, as hyparquet and the Arrow of
   if (rewriteParquet !== undefined) expect(await rowsOf(rewriteParquet(bytes))).toEqual(found);
 });
 
-test('CSV has the values of the report under the names of a table, and with --spreadsheet those of the export', async () => {
+test('CSV has the values of the report under the names of a table', async () => {
   await run(...at(0));
-  await run(...at(1), '--spreadsheet', '--format', 'csv.gz');
-  const [raw, spreadsheet] = [readManifest(0), readManifest(1)];
-  expect([raw.manifest.values, spreadsheet.manifest.values]).toEqual(['raw', 'spreadsheet']);
-  const text = readFileSync(raw.file, 'utf8');
-  expect(text.split('\r\n')[0]).toBe(raw.manifest.columns.map(({ name }: { name: string }) => name).join(','));
+  const { manifest, file } = readManifest(0);
+  const text = readFileSync(file, 'utf8');
+  expect(text.split('\r\n')[0]).toBe(manifest.columns.map(({ name }: { name: string }) => name).join(','));
   expect(text.split('\r\n')[0]).toMatch(/^id,status,activation_date,.*,product_plan_id,iccid,device_id,auto_renew$/);
-  for (const { id, deviceId } of hostile) {
+  for (const { id, deviceId } of hostile)
     expect(text).toMatch(new RegExp(`^${id},.*,${deviceId.replace('+', '.')},`, 'm'));
-    expect(gunzipSync(readFileSync(spreadsheet.file)).toString()).toMatch(
-      new RegExp(`^'${id},.*,'${deviceId.replace('+', '.')},`, 'm'),
-    );
-  }
-  for (const { manifest } of [raw, spreadsheet]) expect(manifest.report.sha256).toBe(await report.digest());
-  expect(await run('verify', ...at(0).slice(0, 2), '--all')).toMatchObject({ code: 0, stderr: '' });
-  const other = await run(...at(0), '--spreadsheet');
-  expect([other.code, other.stderr]).toEqual([
-    2,
-    expect.stringMatching(/^Cannot write csv for spreadsheets for 2026.*: current value is csv$/m),
-  ]);
+  expect(manifest.report.sha256).toBe(await report.digest());
 });
 
 test.each([
@@ -335,7 +322,7 @@ describe('a sync of a question', () => {
       expect(await run(...at(0), ...options)).toMatchObject({ code: 0 });
       return client.export(...call);
     };
-    const own = { format: 'ndjson', values: 'raw', scheduledFor: new Date('2026-11-23T03:00:00Z') } as const;
+    const own = { format: 'ndjson', scheduledFor: new Date('2026-11-23T03:00:00Z') } as const;
     const source = { ...report.source, client: { ...client, export: beside } };
     const snapshot = runSnapshot(source, await FolderFiles.open(here()), own);
     await expect(snapshot).rejects.toThrow(message);
@@ -364,10 +351,6 @@ const mistakes: readonly [string[], RegExp][] = [
   [
     ['--to', 'dir:.', '--scheduled-for', 'today'],
     /^Cannot use --scheduled-for: it must be an ISO 8601 date-time .*'today'/,
-  ],
-  [
-    ['--to', 'dir:.', '--format', 'parquet', '--spreadsheet'],
-    /^Cannot use --spreadsheet: --format must be csv or csv.gz: current value is parquet$/m,
   ],
   [['--to', 'sqlite:x.db', '--query', 'status=ACTIVE'], /^Cannot use --query: --to must be dir:PATH or rclone:/],
   [['--to', 'dir:.', '--query', 'stauts=ACTIVE'], /^Cannot use --query: stauts must be .*did you mean 'status'\?$/m],

@@ -90,9 +90,9 @@ class Written {
     const isGzip = this.file.endsWith('.gz');
     const before = readFileSync(this.file);
     const content = Buffer.from(change((isGzip ? gunzipSync(before) : before).toString()));
-    const { format, values } = this.manifest;
+    const { format } = this.manifest;
     const [kind = format] = format.split('.') as [typeof format];
-    const lines = (await Array.fromAsync(linesOfText(chunksOf(content), { format: kind, values }, []))).flat();
+    const lines = (await Array.fromAsync(linesOfText(chunksOf(content), { format: kind }, []))).flat();
     const sent = Buffer.from(lines.map((line) => `${line}\n`).join(''));
     this.forgeBytes(sent, isGzip ? gzipSync(content) : content);
   }
@@ -132,8 +132,6 @@ const claims: readonly (readonly [format: string, claims: Partial<Manifest>, sai
   ['csv', { scheduled_for: '2026-11-24T03:00:01Z' }, "scheduled_for '2026-11-24T03:00:01Z', folder 2026-11-23T030001Z"],
   ['csv', { completed_at: '2999-11-24T03:00:01Z' }, "completed_at '2999-11-24T03:00:01Z', which is yet to come"],
   ['csv', { format: 'ndjson' }, "format 'ndjson', file 'subscriptions-"],
-  ['csv', { values: 'spreadsheet' }, 'report.sha256 '],
-  ['ndjson', { values: 'spreadsheet' }, "values 'spreadsheet', format 'ndjson'"],
   ['csv', { columns: [] }, 'columns id VARCHAR, status VARCHAR, activation_date '],
   ['csv', { schema_version: 2 as 1 }, 'must be a manifest that sync wrote'],
 ];
