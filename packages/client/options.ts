@@ -29,8 +29,6 @@ export interface RequestOptions {
   readonly timeoutMs?: number | undefined;
   /** Maximum attempts of each request, 3 by default. */
   readonly attempts?: number | undefined;
-  /** Requests in progress at the same time, 8 by default; further ones wait. */
-  readonly concurrency?: number | undefined;
   /** The correlation id of all calls, or a function that returns one for each call. */
   readonly correlationId?: string | (() => string) | undefined;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;

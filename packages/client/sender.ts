@@ -1,5 +1,5 @@
 import { isOnThisMachine } from '../contract/secure-url.ts';
-import { abortable, type Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import type { ErrorContext } from './error.ts';
 import type { CallOptions, RequestEvent, RequestOptions } from './options.ts';
@@ -28,16 +28,14 @@ export interface SafeRequest<T> {
   readonly readRejection: ReadRejection;
 }
 
-/** Sends requests with a time limit, retries failed ones, and limits how many are in progress. */
+/** Sends requests with a time limit, and retries failed ones. */
 export class Sender {
   readonly #options: RequestOptions;
   readonly #clock: Clock;
-  readonly #slots: Slots;
 
   constructor(options: RequestOptions, clock: Clock) {
     this.#options = options;
     this.#clock = clock;
-    this.#slots = new Slots(options.concurrency ?? 8);
   }
 
   /** The correlation id of a call: that of the call, that of the client, or a random one. */
@@ -52,7 +50,8 @@ export class Sender {
     for (let attempt = 1; ; attempt += 1) {
       const event: RequestEvent = { method: methodOf(request), url: request.url, correlationId, attempt };
       try {
-        return await this.#slots.run(() => this.#attempt(request, event, signal), signal);
+        signal?.throwIfAborted();
+        return await this.#attempt(request, event, signal);
       } catch (error) {
         const waitMs = attempt < (this.#options.attempts ?? 3) ? retryDelayMs(error, attempt) : undefined;
         if (waitMs === undefined) throw error;
@@ -102,53 +101,6 @@ const methodOf = ({ body }: { body?: string | undefined }): 'GET' | 'POST' => (b
 function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-/** Limits how many tasks run at the same time; further ones wait in order. */
-class Slots {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  /** Runs a task when a slot is free; rejects if the signal is aborted while it waits. */
-  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    await this.#take(signal);
-    try {
-      return await task();
-    } finally {
-      this.#release();
-    }
-  }
-
-  async #take(signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
-    let grant = () => {};
-    const granted = new Promise<void>((resolve) => {
-      grant = resolve;
-    });
-    this.#waiting.push(grant);
-    try {
-      await abortable(granted, signal);
-    } catch (reason) {
-      const index = this.#waiting.indexOf(grant);
-      if (index >= 0) this.#waiting.splice(index, 1);
-      else this.#release(); // the slot was granted in the same turn
-      throw reason;
-    }
-  }
-
-  #release(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
-  }
 }
 
 /**

@@ -55,9 +55,9 @@ def create_client(
     `token_store` shares tokens between processes or runs of a program.
 
     Request options: `timeout_ms` (for the headers of a response, and again for its body; 30,000),
-    `attempts` (3), `concurrency` (8 requests in progress; further ones wait), `correlation_id` (a
-    string, or a function that returns one), `user_agent`, `allow_http` (permits http to other
-    machines), and the hooks `on_request`, `on_response`, `on_retry`, which get a dict.
+    `attempts` (3), `correlation_id` (a string, or a function that returns one), `user_agent`,
+    `allow_http` (permits http to other machines), and the hooks `on_request`, `on_response`,
+    `on_retry`, which get a dict.
 
     Raises ValueError for a missing credential or a URL that would send secrets unencrypted.
     """

@@ -9,7 +9,6 @@ import re
 import secrets
 import socket
 import ssl
-import threading
 import time
 import urllib.error
 from dataclasses import dataclass, field
@@ -67,7 +66,6 @@ class RequestOptions:
 
     timeout_ms: float = 30_000
     attempts: int = 3
-    concurrency: int = 8
     correlation_id: str | Callable[[], str] | None = None
     on_request: Callable[[dict[str, Any]], None] | None = None
     on_response: Callable[[dict[str, Any]], None] | None = None
@@ -160,7 +158,6 @@ class Sender:
     def __init__(self, options: RequestOptions, clock: Clock) -> None:
         self._options = options
         self._clock = clock
-        self._slots = threading.Semaphore(options.concurrency)
         self._opener = create_opener()
 
     def correlation_id_of(self, given: str | None) -> str:
@@ -181,8 +178,7 @@ class Sender:
         while True:
             event["attempt"] += 1
             try:
-                with self._slots:
-                    return self._attempt(request, event)
+                return self._attempt(request, event)
             except SubreportError as error:
                 wait_ms = _retry_delay_ms(error, event["attempt"])
                 if wait_ms is None or event["attempt"] >= options.attempts:

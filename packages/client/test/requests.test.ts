@@ -166,21 +166,6 @@ test('an aborted call rejects with the reason and sends nothing more', async () 
   expect(reportRequests()).toHaveLength(1);
 });
 
-test('at most `concurrency` requests are in progress, and a waiting one can be aborted', async () => {
-  const gate = Promise.withResolvers<void>();
-  const { client } = await clientWithFaults([gate.promise], { concurrency: 1 });
-  const controller = new AbortController();
-  const pages = [1, 2, 3].map((page) => client.subscriptions({ page }).page());
-  await expect.poll(() => reportRequests().length).toBe(1);
-  const aborted = rejectionOf(client.subscriptions({}, { signal: controller.signal }).page());
-  controller.abort('enough');
-  expect(await aborted).toBe('enough');
-  expect(reportRequests()).toHaveLength(1);
-  gate.resolve();
-  expect((await Promise.all(pages)).map(({ currentPage }) => currentPage)).toEqual([1, 2, 3]);
-  expect(await client.subscriptions().total()).toBe(250);
-});
-
 test('all attempts of a call have one correlation id, which its error and the service know', async () => {
   const { client } = await clientWithFaults(['reset'], { correlationId: () => 'nightly-7' });
   const error = await rejectionOf(client.subscription('nobody-has-this'));
