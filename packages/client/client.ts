@@ -60,7 +60,7 @@ export interface SubreportClient {
    */
   subscription<Parse extends boolean = false>(
     id: string,
-    options?: Omit<ListOptions<Parse>, 'checkpoint'> & {
+    options?: ListOptions<Parse> & {
       readonly 'as-of'?: Moment | undefined;
       readonly fields?: OrderedQuery['fields'];
       readonly zone?: string | undefined;

@@ -3,7 +3,6 @@ import type { Api, JsonResponse } from './api.ts';
 import type { CallOptions } from './options.ts';
 import { bodyOf, type NotFound, notFoundIn, type SubscriptionQuery } from './query.ts';
 import type { Subscription } from './records.ts';
-import type { ValueStore } from './value-store.ts';
 
 /** One page of a report with its totals. */
 export interface SubscriptionPage<Item = Subscription> {
@@ -31,19 +30,13 @@ export interface SubscriptionPage<Item = Subscription> {
 export interface ListOptions<Parse extends boolean = boolean> extends CallOptions {
   /** Whether the records have `Date`s and a boolean `auto_renew`; false by default. */
   readonly parse?: Parse | undefined;
-  /**
-   * Resumes a loop over the report at the stored position. The position is stored before the
-   * following page is requested, and removed after the last page. After a crash, the loop starts
-   * again with the first record of the page in progress.
-   */
-  readonly checkpoint?: ValueStore<string> | undefined;
 }
 
 /** A report. Each page is requested only when it is needed. */
 export interface SubscriptionList<Item> extends AsyncIterable<Item> {
   /**
-   * Yields the pages, starting at the checkpoint or at the page of the query. Throws `TypeError` if
-   * a response does not say where the report continues, nor that it has all records.
+   * Yields the pages, starting at the page of the query. Throws `TypeError` if a response does not
+   * say where the report continues, nor that it has all records.
    */
   pages(): AsyncGenerator<SubscriptionPage<Item>, void, undefined>;
   /** Returns the page with this number, by default the page of the query. */
@@ -76,8 +69,7 @@ export function createList<Item>(source: ListSource<Item>): SubscriptionList<Ite
     page: (number) => readPage(number === undefined ? {} : { page: number, cursor: undefined }),
     toArray: async ({ max }) => {
       const records: Item[] = [];
-      const whole = { ...source, options: { ...source.options, checkpoint: undefined } };
-      for await (const page of walk(whole)) {
+      for await (const page of walk(source)) {
         requireAtMost(max, Math.max(page.totalCount || 0, records.length + page.records.length));
         records.push(...page.records);
       }
@@ -101,11 +93,8 @@ function requireAtMost(max: number, total: number): void {
 }
 
 async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<SubscriptionPage<Item>, void, undefined> {
-  const { checkpoint } = source.options;
-  const stored = await checkpoint?.load();
   const { size, page: first, cursor } = source.query;
-  let position: Position | undefined =
-    stored === undefined ? { page: first, cursor } : { page: undefined, cursor: stored };
+  let position: Position | undefined = { page: first, cursor };
   // a page number and a cursor are positions among pages of one size
   const isSized = (size ?? first ?? cursor) !== undefined;
   while (position !== undefined) {
@@ -115,7 +104,6 @@ async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<Subscriptio
       : source.api.widest((widest) => requestPage(source, { ...here, size: widest })));
     yield page;
     position = positionAfter(page, here);
-    await checkpoint?.save(page.nextCursor); // the caller has used the page
   }
 }
 

@@ -111,28 +111,25 @@ class SubreportClient:
         self,
         *,
         parse: bool = False,
-        checkpoint: ValueStore | None = None,
         correlation_id: str | None = None,
         **query: Any,
     ) -> "SubscriptionList":
         """Returns a report, whose pages are requested as they are read.
 
-        `parse` converts dates and auto_renew of its records. `checkpoint` resumes a loop over it
-        at the stored position. A query with an `email`, or with a list of up to 1,000 values of
-        `id`, `iccid` or `device_id`, is sent in a request body.
+        `parse` converts dates and auto_renew of its records. A query with an `email`, or with a
+        list of up to 1,000 values of `id`, `iccid` or `device_id`, is sent in a request body.
         """
-        return SubscriptionList(self._api, query, is_for_body(query), parse, checkpoint, correlation_id)
+        return SubscriptionList(self._api, query, is_for_body(query), parse, correlation_id)
 
     def search(
         self,
         *,
         parse: bool = False,
-        checkpoint: ValueStore | None = None,
         correlation_id: str | None = None,
         **query: Any,
     ) -> "SubscriptionList":
         """Returns the same report; the whole query is sent in request bodies, never in URLs."""
-        return SubscriptionList(self._api, query, True, parse, checkpoint, correlation_id)
+        return SubscriptionList(self._api, query, True, parse, correlation_id)
 
     def subscription(
         self,
@@ -307,14 +304,12 @@ class SubscriptionList:
         query: dict[str, Any],
         in_body: bool,
         parse: bool,
-        checkpoint: ValueStore | None,
         correlation_id: str | None,
     ) -> None:
         self._api = api
         self._query = query
         self._in_body = in_body
         self._parse = parse
-        self._checkpoint = checkpoint
         self._correlation_id = correlation_id
 
     def __iter__(self) -> Iterator[Record]:
@@ -322,12 +317,12 @@ class SubscriptionList:
             yield from page.records
 
     def pages(self) -> Iterator[SubscriptionPage]:
-        """Yields the pages, starting at the checkpoint or at the page of the query.
+        """Yields the pages, starting at the page of the query.
 
         Raises ValueError if a response does not say where the report continues, nor that it has
         all records.
         """
-        return self._walk(self._checkpoint)
+        return self._walk()
 
     def page(self, number: int | None = None) -> SubscriptionPage:
         """Returns the page with this number, by default the page of the query."""
@@ -336,7 +331,7 @@ class SubscriptionList:
     def to_list(self, *, max: int) -> list[Record]:
         """Returns all records; raises ValueError if there are more than `max`."""
         records: list[Record] = []
-        for page in self._walk(None):
+        for page in self._walk():
             count = max_of(page.total_count or 0, len(records) + len(page.records))
             if count > max:
                 rule = f"it must have at most max = {max} records"
@@ -355,10 +350,8 @@ class SubscriptionList:
             return total
         raise TypeError("Cannot count: the response must have X-Total-Count")
 
-    def _walk(self, checkpoint: ValueStore | None) -> Iterator[SubscriptionPage]:
-        stored = checkpoint.load() if checkpoint is not None else None
-        first = {name: self._query.get(name) for name in ("page", "cursor")}
-        position = first if stored is None else {"page": None, "cursor": stored}
+    def _walk(self) -> Iterator[SubscriptionPage]:
+        position = {name: self._query.get(name) for name in ("page", "cursor")}
         # a page number and a cursor are positions among pages of one size
         is_sized = any(self._query.get(name) is not None for name in ("size", "page", "cursor"))
         while True:
@@ -369,8 +362,6 @@ class SubscriptionList:
             )
             yield page
             following = _position_after(page, position)
-            if checkpoint is not None:
-                checkpoint.save(page.next_cursor)  # the caller has used the page
             if following is None:
                 return
             position = following
