@@ -59,20 +59,15 @@ function openExport(
     const message = `Cannot verify the export: it must have the header Preference-Applied: ${exportSummaryPreference}`;
     throw new ExportError('UNVERIFIABLE', message, attempt);
   }
-  attempt.deadline.keep();
   const totalCount = numberIn(headers, 'x-total-count');
   const check = verified && new ExportCheck(verified, totalCount, attempt);
   const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
   const { deadline, correlationId } = attempt;
-  const disconnect = (reason: unknown): Promise<void> => {
-    deadline.end();
-    return reader.cancel(reason);
-  };
   const accept = (part: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
     try {
       return check === undefined ? part : check.next(part);
     } catch (error) {
-      disconnect(error).catch(() => undefined); // the check's error is the one to report
+      reader.cancel(error).catch(() => undefined); // the check's error is the one to report
       throw error;
     }
   };
@@ -80,15 +75,12 @@ function openExport(
     async pull(controller) {
       // the time limit applies while waiting for the service, not for the consumer
       const { done, value } = await deadline.guard(() => reader.read());
-      if (!done) {
-        return controller.enqueue(accept(value));
-      }
-      deadline.end();
+      if (!done) return controller.enqueue(accept(value));
       const last = check?.end();
       if (last !== undefined && last.length > 0) controller.enqueue(last);
       controller.close();
     },
-    cancel: disconnect,
+    cancel: (reason) => reader.cancel(reason),
   });
   return Object.assign(stream, {
     totalCount,

@@ -13,7 +13,7 @@ export const timeoutMsDefault = 30_000;
 export interface Attempt extends ErrorContext {
   /** When it was sent, on the clock of `now`. */
   readonly sentAt: number;
-  /** Its time limit, which `read` may keep for a body that is read later. */
+  /** Its time limit, also for a body that is read later. */
   readonly deadline: Deadline;
 }
 
@@ -81,17 +81,13 @@ export class Sender {
     };
     onRequest?.(event);
     const sentAt = this.#clock.now();
-    try {
-      const response = await deadline.guard(() => fetchIt(url, init));
-      const { status, headers: received } = response;
-      onResponse?.({ ...event, status, headers: received, durationMs: this.#clock.now() - sentAt });
-      if (response.ok) return await deadline.guard(() => request.read(response, { ...context, sentAt, deadline }));
-      const redirected = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
-      if (redirected) throw redirectError(url, response, context);
-      throw await deadline.guard(() => request.readRejection(response, context));
-    } finally {
-      deadline.release();
-    }
+    const response = await deadline.guard(() => fetchIt(url, init));
+    const { status, headers: received } = response;
+    onResponse?.({ ...event, status, headers: received, durationMs: this.#clock.now() - sentAt });
+    if (response.ok) return deadline.guard(() => request.read(response, { ...context, sentAt, deadline }));
+    const redirected = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
+    if (redirected) throw redirectError(url, response, context);
+    throw await deadline.guard(() => request.readRejection(response, context));
   }
 }
 
