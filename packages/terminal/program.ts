@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { asStarted } from './environment.ts';
-import { CommandError, InterruptedError, readFailure, TemporaryError, UsageError } from './error.ts';
+import { CommandError, InterruptedError, TemporaryError, UsageError } from './error.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
 
@@ -27,29 +25,15 @@ export interface CommandLine {
   readonly notes: string;
   readonly groups: CommandGroups;
   readonly failureOf: (error: unknown) => Failure;
-  /** Loads which variables `--env` may set, besides those of every program. */
-  readonly loadSettings?: LoadSettings;
 }
-
-type LoadSettings = () => Promise<(name: string) => boolean>;
 
 /** Exit codes of all programs, for their help. */
 export const exitCodes =
   'Exit codes: 0 success, 1 failure, 2 invalid usage, 75 temporary failure, 130 stopped by Ctrl-C.';
 
-/** Not `--env-file`, which Node.js reads itself, wherever it is in a command line. */
-const envOption = '--env';
-
-/** A program without commands: its version, `--env`, and how it writes help and errors. */
-export function newProgram(name: string, output: Output, loadSettings?: LoadSettings): Command {
-  const program = new Command(name)
-    .version(packageVersion)
-    .option(
-      `${envOption} <file>`,
-      'read environment variables from a file; variables that are already set take precedence',
-    )
-    .showSuggestionAfterError()
-    .hook('preAction', () => loadEnvironment(program.opts<{ env?: string }>().env, loadSettings));
+/** A program without commands: its version, and how it writes help and errors. */
+export function newProgram(name: string, output: Output): Command {
+  const program = new Command(name).version(packageVersion).showSuggestionAfterError();
   return program.exitOverride().configureOutput({
     writeOut: (text) => output.stdout.write(text),
     writeErr: (text) => output.stderr.write(text),
@@ -58,13 +42,11 @@ export function newProgram(name: string, output: Output, loadSettings?: LoadSett
 
 /** The program `subreport` with the commands of these names; by default, all. */
 export async function buildCommandLine(
-  { description, notes, groups, loadSettings }: CommandLine,
+  { description, notes, groups }: CommandLine,
   output: Output,
   names = Object.keys(commandsOf(groups)),
 ): Promise<Command> {
-  const program = newProgram('subreport', output, loadSettings)
-    .description(description)
-    .addHelpText('after', `\n${notes}`);
+  const program = newProgram('subreport', output).description(description).addHelpText('after', `\n${notes}`);
   for (const [heading, group] of groups) {
     program.commandsGroup(heading);
     for (const name of names) (await group[name]?.())?.(program, output);
@@ -110,18 +92,12 @@ export function failureOf(error: unknown): Failure {
   return { message: error instanceof CommandError ? error.message : (error.stack ?? error.message), exitCode: 1 };
 }
 
-/** The name of the command in a command line: its first word after `--env`. */
-export function commandName([first, ...rest]: readonly string[]): string | undefined {
-  if (first === envOption) return commandName(rest.slice(1));
-  return first?.startsWith(`${envOption}=`) === true ? commandName(rest) : first;
-}
-
 const commandsOf = (groups: CommandGroups): Commands =>
   Object.assign({}, ...groups.map(([, commands]) => commands)) as Commands;
 
 /** The commands that a command line needs: the one it names or, for help and errors, all. */
 function namesFor(commands: Commands, argv: readonly string[]): string[] | undefined {
-  const name = commandName(argv) ?? '';
+  const [name = ''] = argv;
   if (name === '--version' || name === '-V') return [];
   return Object.hasOwn(commands, name) ? [name] : undefined;
 }
@@ -148,30 +124,3 @@ const hintOf = ({ commands }: Command, path: string): string =>
   commands.length === 0 || commands.length > commandsMax
     ? `${commands.length === 0 ? 'Options' : 'Commands'}: ${path} --help`
     : `Commands of ${path}: ${commands.map((child) => child.name()).join(', ')}`;
-
-/** Variables of PostgreSQL, S3, rclone and the commands. Others may run programs. */
-const isLoadable = (name: string): boolean => /^(PG|AWS_|RCLONE_|SUBREPORT_)/.test(name);
-
-const namesMax = 20;
-
-/** Loads variables in the format of Node's `--env-file`. */
-async function loadEnvironment(file: string | undefined, loadSettings: LoadSettings | undefined): Promise<void> {
-  if (file === undefined) return;
-  const isSetting = await loadSettings?.();
-  try {
-    const names = Object.keys(parseEnv(readFileSync(file, 'utf8')));
-    requireLoadable(names.filter((name) => !isLoadable(name) && isSetting?.(name) !== true));
-    process.loadEnvFile(file);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw readFailure(file, error);
-  }
-}
-
-function requireLoadable(others: readonly string[]): void {
-  if (others.length === 0) return;
-  const more = others.length > namesMax ? ` and ${others.length - namesMax} more` : '';
-  throw new UsageError(
-    `Cannot use --env: it must set only PG*, AWS_*, RCLONE_*, SUBREPORT_* and, for 'subreport', settings of the service: current value is ${others.slice(0, namesMax).join(', ')}${more}`,
-  );
-}

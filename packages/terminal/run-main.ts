@@ -2,14 +2,13 @@ import { useProxies } from '../outgoing/proxy.ts';
 import { allVariables } from './environment.ts';
 import { type Output, standardOutput, watchStandardOutput } from './output.ts';
 import { printableText } from './printable.ts';
-import { commandName } from './program.ts';
 
 /** Runs a program as the main module of this process, with its arguments and standard output. */
 export async function runMain(run: (argv: readonly string[], output: Output) => Promise<number>): Promise<void> {
   const argv = process.argv.slice(2);
   // exports, copies, backups and states contain records or tokens, also those that SQLite creates
   process.umask(0o077);
-  watchStandardOutput(commandName(argv));
+  watchStandardOutput(argv[0]);
   stopWithLauncher();
   const fault = await useProxies(allVariables());
   if (fault !== undefined) {

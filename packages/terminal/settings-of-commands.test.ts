@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { driverUrl } from '../outgoing/database.ts';
 import { isServiceGiven } from './connection.ts';
 import { writePrivateFile } from './profile.ts';
-import { newProgram } from './program.ts';
 import { readSecretFiles } from './secret-files.ts';
 
 let folder: string;
@@ -55,15 +54,4 @@ test.each(['prefer', 'require', 'verify-ca'])('sslmode=%s is verified wherever i
     expect(driverUrl(`postgres://h/d${before}sslmode=${mode}${after}`)).toBe(
       `postgres://h/d${before}sslmode=verify-full${after}`,
     );
-});
-
-test.each(['NODE_PG_X', 'X_AWS_Y', 'MY_SUBREPORT_Z', 'XRCLONE_A'])('--env sets no %s', async (name) => {
-  const file = join(folder, 'variables');
-  writeFileSync(file, `${name}=1\n`);
-  const output = { stdout: { write: () => true }, stderr: { write: () => true } };
-  const program = newProgram('subreport', output).action(() => undefined);
-  await expect(program.parseAsync(['--env', file], { from: 'user' })).rejects.toThrow(
-    'Cannot use --env: it must set only',
-  );
-  expect(process.env[name]).toBeUndefined();
 });

@@ -40,7 +40,6 @@ const line: CommandLine = {
     const isInvalid = error instanceof OperatorError && error.code === 'INVALID';
     return { message: describeFailure(error), exitCode: isInvalid ? 2 : exitCode };
   },
-  loadSettings: async () => (await import('./config.ts')).isSetting,
 };
 
 export const buildProgram = (output: Output): Promise<Command> => buildCommandLine(line, output);

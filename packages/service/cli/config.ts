@@ -193,10 +193,6 @@ const secretNames: readonly string[] = Object.entries(settings).flatMap(([name, 
   'secret' in setting ? [name] : [],
 );
 
-/** Whether a variable is a setting, or the file of a secret one. */
-export const isSetting = (name: string): boolean =>
-  Object.hasOwn(settings, name) || secretNames.some((secretName) => name === `${secretName}_FILE`);
-
 /**
  * Reads and validates all settings. Throws a `UsageError` that lists every invalid value and every
  * unknown `SUBREPORT_…` variable.

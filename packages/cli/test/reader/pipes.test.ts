@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { engines } from '../../../../test/support/engines.ts';
@@ -180,35 +179,6 @@ describe('login and profiles', () => {
     expect(existsSync(config)).toBe(false);
     const { code, stderr } = await runHere(['list'], variables);
     expect([code, stderr]).toEqual([2, expect.stringContaining('missing: SUBREPORT_CLIENT_SECRET')]);
-  });
-
-  test('--env sets variables that are not set', async () => {
-    const file = join(folder, '.env');
-    writeFileSync(
-      file,
-      `SUBREPORT_URL=${service.url}\nSUBREPORT_CLIENT_ID=${client.client_id}\nSUBREPORT_CLIENT_SECRET=wrong\n`,
-    );
-    const variables = { XDG_CONFIG_HOME: folder, SUBREPORT_CLIENT_SECRET: client.client_secret };
-    expect(await runHere(['--env', file, 'whoami'], variables)).toMatchObject({ code: 0 });
-    expect(await runHere(['whoami', `--env=${file}`], variables)).toMatchObject({ code: 0 });
-    const { code, stderr } = await runHere(['whoami', '--env', join(folder, 'none')]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('ENOENT')]);
-  });
-
-  test('--env is not read by Node.js, which would end without a sentence of ours', () => {
-    const program = fileURLToPath(new URL('../../subreport.mjs', import.meta.url));
-    const { status, stderr } = spawnSync(process.execPath, [program, 'whoami', '--env', join(folder, 'none')]);
-    expect([status, String(stderr)]).toEqual([2, expect.stringMatching(/^Cannot read .*none'?: /)]);
-  });
-
-  test('--env sets settings, but no variable of Node.js or of the system', async () => {
-    const file = join(folder, 'bad.env');
-    writeFileSync(
-      file,
-      'DATA_DIR=/data\nDATABASE_URL_FILE=/url\nAWS_REGION=eu\nPATH=/tmp\nNODE_OPTIONS=--import=/x.mjs\n',
-    );
-    const { code, stderr } = await runHere(['whoami', '--env', file]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/: current value is NODE_OPTIONS, PATH\n$/)]);
   });
 });
 

@@ -13,7 +13,7 @@ const shellWord = (text: string): string =>
 export const loginCommand = (url: string, clientId: string): string =>
   `subreport login --url ${shellWord(url)} --client-id ${shellWord(clientId)}`;
 
-/** The settings of the command line and of the examples, as a file that `--env` reads. */
+/** The settings of the command line and of the examples, as a file that `node --env-file` reads. */
 export const environmentFile = (url: string, { client_id: id, client_secret: secret }: Credentials): string =>
   Object.entries({ SUBREPORT_URL: url, SUBREPORT_CLIENT_ID: id, SUBREPORT_CLIENT_SECRET: secret })
     .map(([name, value]) => `${name}=${quoteValue(value)}\n`)
