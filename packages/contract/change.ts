@@ -3,18 +3,16 @@ import { fieldsOf } from './fields.ts';
 import { CommittedAt, changeKinds, MadeByImport } from './history.ts';
 import { reportParameters } from './query.ts';
 import type { PageLimits } from './report.ts';
+import { choice, closed, flag } from './schema.ts';
 import { noStatus, Subscription, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
 import { zoneOf } from './zone.ts';
 
 /** A tombstone: the record of this id was removed. Records never have a member `removed`. */
-export const RemovedSubscription = Type.Object(
-  {
-    id: SubscriptionId,
-    removed: Type.Literal(true, { description: 'Always true; distinguishes a tombstone from a record' }),
-  },
-  { additionalProperties: false, description: 'A tombstone: the subscription of this id was removed' },
-);
+export const RemovedSubscription = closed('A tombstone: the subscription of this id was removed', {
+  id: SubscriptionId,
+  removed: Type.Literal(true, { description: 'Always true; distinguishes a tombstone from a record' }),
+});
 export type RemovedSubscription = Static<typeof RemovedSubscription>;
 
 const described = {
@@ -31,28 +29,18 @@ const described = {
 const former = (description: string) => Type.Optional({ ...Subscription, description });
 
 /** A record that was added or changed, with its former version: a change with `before=true`. */
-export const DescribedSubscription = Type.Object(
-  {
-    ...Subscription.properties,
-    ...described,
-    before: former(
-      'The record at the moment in since; absent if there was none, or if its former versions were erased',
-    ),
-  },
-  { additionalProperties: false, description: 'The current version of a subscription, and what it was' },
-);
+export const DescribedSubscription = closed('The current version of a subscription, and what it was', {
+  ...Subscription.properties,
+  ...described,
+  before: former('The record at the moment in since; absent if there was none, or if its former versions were erased'),
+});
 
 /** A tombstone with the former version: a change with `before=true`. */
-export const DescribedRemoval = Type.Object(
-  {
-    ...RemovedSubscription.properties,
-    ...described,
-    before: former(
-      'The record at the moment in since; absent if there was none, or if its former versions were erased',
-    ),
-  },
-  { additionalProperties: false, description: 'A tombstone, and what the subscription was' },
-);
+export const DescribedRemoval = closed('A tombstone, and what the subscription was', {
+  ...RemovedSubscription.properties,
+  ...described,
+  before: former('The record at the moment in since; absent if there was none, or if its former versions were erased'),
+});
 
 /** The last change of a record: its current version, or a tombstone. */
 export type SubscriptionChange = Subscription | RemovedSubscription;
@@ -94,14 +82,11 @@ export const changeFilterParameters = {
     'x-rule': `one or more of ${changeKinds.join(', ')}, separated by commas`,
     examples: ['removed', 'added,changed'],
   }),
-  field: Type.String({
-    enum: [...changedFields],
-    maxLength: 16,
-    description:
-      'Only changed records whose value of this field differs from that at the moment in since; renewal: those with a later expirationDate',
-    'x-rule': `one of ${changedFields.join(', ')}`,
-    examples: ['status'],
-  }),
+  field: choice(
+    changedFields,
+    'Only changed records whose value of this field differs from that at the moment in since; renewal: those with a later expirationDate',
+    'status',
+  ),
   from: Type.String({
     ...valueOfField,
     description: 'Only records that had this value of field at the moment in since',
@@ -134,24 +119,15 @@ export function changeParameters(limits: PageLimits) {
         'Only changes after this change token, or in and after the second of this instant. If absent, all changes from the beginning; with the value now, no changes and the current change token',
       'x-rule': 'a change token, now, a past ISO 8601 date-time with Z or an offset, or absent to read everything',
     }),
-    before: Type.String({
-      enum: ['true', 'false'],
-      maxLength: 5,
-      default: 'false',
-      description:
-        'If true, each change also has its kind, time and import, and the record as it was at the moment in since',
-      'x-rule': 'true or false',
-      examples: ['true'],
-    }),
-    order: Type.String({
-      enum: [...changeOrders],
-      maxLength: 6,
-      default: changeOrders[0],
-      description:
-        'oldest: the order in which a copy applies the changes; newest: the newest change first, up to the moment in since',
-      'x-rule': `one of ${changeOrders.join(', ')}`,
-      examples: ['newest'],
-    }),
+    before: flag(
+      'If true, each change also has its kind, time and import, and the record as it was at the moment in since',
+    ),
+    order: choice(
+      changeOrders,
+      'oldest: the order in which a copy applies the changes; newest: the newest change first, up to the moment in since',
+      'newest',
+      changeOrders[0],
+    ),
     ...changeFilterParameters,
     fields: fieldsOf('Records and their former versions have', '. A tombstone always has its id'),
     size: Type.Integer({ ...reportParameters(limits).size, description: 'Maximum number of changes in the response' }),
@@ -161,22 +137,18 @@ export function changeParameters(limits: PageLimits) {
 
 /** One page of changes. */
 export function changesPage(limits: PageLimits) {
-  return Type.Object(
-    {
-      changes: Type.Array(Type.Union([Subscription, RemovedSubscription, DescribedSubscription, DescribedRemoval]), {
-        maxItems: limits.sizeMax,
-        description:
-          'The changes in order. Apply them in this order: a later change of a record replaces an earlier one',
-      }),
-      next: Type.String({
-        ...changeToken,
-        description: 'The change token for the next request. Store it together with the applied changes',
-      }),
-      has_more: Type.Boolean({
-        description: 'Whether more changes are available now; false if the client is up to date',
-      }),
-    },
-    { additionalProperties: false, description: 'A page of changes after a change token' },
-  );
+  return closed('A page of changes after a change token', {
+    changes: Type.Array(Type.Union([Subscription, RemovedSubscription, DescribedSubscription, DescribedRemoval]), {
+      maxItems: limits.sizeMax,
+      description: 'The changes in order. Apply them in this order: a later change of a record replaces an earlier one',
+    }),
+    next: Type.String({
+      ...changeToken,
+      description: 'The change token for the next request. Store it together with the applied changes',
+    }),
+    has_more: Type.Boolean({
+      description: 'Whether more changes are available now; false if the client is up to date',
+    }),
+  });
 }
 export type ChangesPage = Static<ReturnType<typeof changesPage>>;

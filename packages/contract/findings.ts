@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { CommittedAt } from './history.ts';
 import { ProductId } from './product.ts';
-import { plainText } from './schema.ts';
+import { closed, plain, wholeNumber } from './schema.ts';
 import { Iccid, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
 
@@ -28,82 +28,56 @@ const findingExamplesMax = 10;
 
 const instant = { ...CommittedAt, examples: ['2026-10-31T02:00:00Z'] };
 
-const FindingExample = Type.Object(
-  {
-    iccid: Type.Optional(Iccid),
-    device_id: Type.Optional(
-      Type.String({ maxLength: 128, pattern: plainText, description: 'The device', examples: ['device-000417'] }),
-    ),
-    product_id: Type.Optional(ProductId),
-    ids: Type.Array(SubscriptionId, {
-      minItems: 1,
-      maxItems: findingExamplesMax,
-      description: 'Records that have it, ordered by id; for a product, one record of each name',
-    }),
-  },
-  {
-    additionalProperties: false,
-    description: 'One finding: a record, or what several records have in common and these records',
-  },
-);
+const FindingExample = closed('One finding: a record, or what several records have in common and these records', {
+  iccid: Type.Optional(Iccid),
+  device_id: Type.Optional(plain(128, 'The device', 'device-000417')),
+  product_id: Type.Optional(ProductId),
+  ids: Type.Array(SubscriptionId, {
+    minItems: 1,
+    maxItems: findingExamplesMax,
+    description: 'Records that have it, ordered by id; for a product, one record of each name',
+  }),
+});
 
-const SubscriptionFinding = Type.Object(
-  {
-    kind: Type.String({
-      enum: Object.keys(findingKinds),
-      maxLength: 32,
-      description: Object.entries(findingKinds)
-        .map(([kind, description]) => `${kind}: ${description}`)
-        .join('. '),
+const SubscriptionFinding = closed('The records of one kind of finding', {
+  kind: Type.String({
+    enum: Object.keys(findingKinds),
+    maxLength: 32,
+    description: Object.entries(findingKinds)
+      .map(([kind, description]) => `${kind}: ${description}`)
+      .join('. '),
+  }),
+  count: wholeNumber('Number of records, ICCIDs, devices or product ids; exact', 3),
+  since: Type.Optional(
+    Type.String({
+      ...instant,
+      description:
+        'Since when there has been at least one of them, as far as the service knows. It knows when it committed the present versions of the records; for active-past-end, the earliest end. Absent if there is none, or if that was before the kept history',
     }),
-    count: Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      format: 'int64',
-      description: 'Number of records, ICCIDs, devices or product ids; exact',
-      examples: [3],
-    }),
-    since: Type.Optional(
-      Type.String({
-        ...instant,
-        description:
-          'Since when there has been at least one of them, as far as the service knows. It knows when it committed the present versions of the records; for active-past-end, the earliest end. Absent if there is none, or if that was before the kept history',
-      }),
-    ),
-    examples: Type.Array(FindingExample, {
-      maxItems: findingExamplesMax,
-      description: 'The first of them: records in the order -createdDate, others by value',
-    }),
-  },
-  { additionalProperties: false, description: 'The records of one kind of finding' },
-);
+  ),
+  examples: Type.Array(FindingExample, {
+    maxItems: findingExamplesMax,
+    description: 'The first of them: records in the order -createdDate, others by value',
+  }),
+});
 
 /** What is contradictory or missing in a tenant's records. */
-export const SubscriptionFindings = Type.Object(
-  {
-    total: Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      format: 'int64',
-      description: 'Number of records that were examined: all of yours',
-      examples: [1140],
-    }),
-    evaluated_at: Type.String({
+export const SubscriptionFindings = closed('Findings in the subscriptions, all from one snapshot', {
+  total: wholeNumber('Number of records that were examined: all of yours', 1140),
+  evaluated_at: Type.String({
+    ...instant,
+    description: 'Ends before this instant have passed: the beginning of the current hour (UTC)',
+  }),
+  changed_at: Type.Optional(
+    Type.String({
       ...instant,
-      description: 'Ends before this instant have passed: the beginning of the current hour (UTC)',
+      description: 'When a record was last added, changed or removed. Absent if that was before the kept history',
     }),
-    changed_at: Type.Optional(
-      Type.String({
-        ...instant,
-        description: 'When a record was last added, changed or removed. Absent if that was before the kept history',
-      }),
-    ),
-    findings: Type.Array(SubscriptionFinding, {
-      minItems: Object.keys(findingKinds).length,
-      maxItems: Object.keys(findingKinds).length,
-      description: 'Every kind, also without records, in a fixed order',
-    }),
-  },
-  { additionalProperties: false, description: 'Findings in the subscriptions, all from one snapshot' },
-);
+  ),
+  findings: Type.Array(SubscriptionFinding, {
+    minItems: Object.keys(findingKinds).length,
+    maxItems: Object.keys(findingKinds).length,
+    description: 'Every kind, also without records, in a fixed order',
+  }),
+});
 export type SubscriptionFindings = Static<typeof SubscriptionFindings>;

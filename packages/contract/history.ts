@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { asOf } from './as-of.ts';
 import { fieldsOf } from './fields.ts';
+import { closed, utcTime, wholeNumber } from './schema.ts';
 import { Subscription, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
 import { zoneOf } from './zone.ts';
@@ -17,9 +18,7 @@ export const changeKinds = ['added', 'changed', 'removed'] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 
 export const CommittedAt = Type.String({
-  format: 'date-time',
-  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
-  maxLength: 20,
+  ...utcTime,
   description: 'When the service committed the change; absent if that was before the kept history',
   examples: ['2026-10-31T02:00:04Z'],
 });
@@ -36,13 +35,7 @@ export const MadeByImport = Type.String({
 export const versionsMax = 1_024;
 
 const version = {
-  revision: Type.Integer({
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-    format: 'int64',
-    description: 'The revision of your records that made this version',
-    examples: [42],
-  }),
+  revision: wholeNumber('The revision of your records that made this version', 42),
   committed_at: Type.Optional(CommittedAt),
   import_id: Type.Optional(MadeByImport),
 };
@@ -50,43 +43,31 @@ const version = {
 /** A version of a record, its removal, or an erased version. */
 const SubscriptionVersion = Type.Union(
   [
-    Type.Object(
-      { ...version, record: Subscription },
-      { additionalProperties: false, description: 'A version of the record' },
-    ),
-    Type.Object(
-      {
-        ...version,
-        removed: Type.Literal(true, { description: 'Always true; distinguishes a removal from a version' }),
-      },
-      { additionalProperties: false, description: 'The removal of the record' },
-    ),
-    Type.Object(
-      {
-        ...version,
-        erased: Type.Literal(true, {
-          description:
-            'Always true: versions that began with this revision have been erased, so the record is unknown until the next entry',
-        }),
-      },
-      { additionalProperties: false, description: 'An erased version of the record' },
-    ),
+    closed('A version of the record', { ...version, record: Subscription }),
+    closed('The removal of the record', {
+      ...version,
+      removed: Type.Literal(true, { description: 'Always true; distinguishes a removal from a version' }),
+    }),
+    closed('An erased version of the record', {
+      ...version,
+      erased: Type.Literal(true, {
+        description:
+          'Always true: versions that began with this revision have been erased, so the record is unknown until the next entry',
+      }),
+    }),
   ],
   { description: 'A version of the record, its removal, or an erased version' },
 );
 
 /** The history of one record. */
-export const SubscriptionHistory = Type.Object(
-  {
-    id: SubscriptionId,
-    versions: Type.Array(SubscriptionVersion, {
-      maxItems: versionsMax,
-      description: `The versions that are kept, newest first; at most ${versionsMax}`,
-    }),
-    has_more: Type.Boolean({
-      description: 'Whether older versions are kept that are not in this response; as-of reads them one by one',
-    }),
-  },
-  { additionalProperties: false, description: 'The versions of one subscription, newest first' },
-);
+export const SubscriptionHistory = closed('The versions of one subscription, newest first', {
+  id: SubscriptionId,
+  versions: Type.Array(SubscriptionVersion, {
+    maxItems: versionsMax,
+    description: `The versions that are kept, newest first; at most ${versionsMax}`,
+  }),
+  has_more: Type.Boolean({
+    description: 'Whether older versions are kept that are not in this response; as-of reads them one by one',
+  }),
+});
 export type SubscriptionHistory = Static<typeof SubscriptionHistory>;

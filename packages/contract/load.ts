@@ -1,20 +1,9 @@
 import type { Static, TSchema } from 'typebox';
 import type { Operation } from './operations.ts';
 import { reportFormats } from './report.ts';
-import { plain, plainText, printable, wholeNumber } from './schema.ts';
+import { closed, flag, plain, plainText, printable, wholeNumber } from './schema.ts';
 import { Subscription } from './subscription.ts';
 import { Type } from './type.ts';
-
-/** A query parameter that is `true` or `false`; absent means `false`. */
-const flag = (description: string) =>
-  Type.String({
-    enum: ['true', 'false'],
-    maxLength: 5,
-    default: 'false',
-    description,
-    'x-rule': 'true or false',
-    examples: ['true'],
-  });
 
 /** The query parameters of `loadSubscriptions` that are true or false. */
 export const loadFlags = {
@@ -96,36 +85,30 @@ export type LoadFlag = keyof typeof loadFlags;
 /** Most rejected rows that a response lists. */
 export const rejectedRowsShown = 100;
 
-const fieldFault = Type.Object(
-  {
-    field: plain(256, 'Name of the field; empty if the row as a whole is invalid', 'iccid'),
-    value: Type.Union([Type.String({ maxLength: 1024 }), Type.Null()], {
-      description: 'The value as JSON, shortened; null if there is none, or if it is personal data',
-      examples: ['"89445"'],
-    }),
-    rule: Type.String({
-      maxLength: 1024,
-      description: 'The rule that the value breaks, with a valid example',
-      examples: ['15 to 22 digits, such as 8944500102198304826'],
-    }),
-  },
-  { additionalProperties: false, description: 'An invalid field of a row' },
-);
+const fieldFault = closed('An invalid field of a row', {
+  field: plain(256, 'Name of the field; empty if the row as a whole is invalid', 'iccid'),
+  value: Type.Union([Type.String({ maxLength: 1024 }), Type.Null()], {
+    description: 'The value as JSON, shortened; null if there is none, or if it is personal data',
+    examples: ['"89445"'],
+  }),
+  rule: Type.String({
+    maxLength: 1024,
+    description: 'The rule that the value breaks, with a valid example',
+    examples: ['15 to 22 digits, such as 8944500102198304826'],
+  }),
+});
 
 /** A row that was not loaded. */
-export const RejectedRow = Type.Object(
-  {
-    line: Type.Integer({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      format: 'int64',
-      description: 'Line of the body, from 1',
-      examples: [2],
-    }),
-    errors: Type.Array(fieldFault, { maxItems: 256, description: 'All errors of the row' }),
-  },
-  { additionalProperties: false, description: 'A row that was not loaded' },
-);
+export const RejectedRow = closed('A row that was not loaded', {
+  line: Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    format: 'int64',
+    description: 'Line of the body, from 1',
+    examples: [2],
+  }),
+  errors: Type.Array(fieldFault, { maxItems: 256, description: 'All errors of the row' }),
+});
 export type RejectedRow = Static<typeof RejectedRow>;
 
 /** What became of the rows of a load that has ended. */
@@ -152,59 +135,56 @@ export const outcomeMeanings =
   'loaded: all rows; loaded-with-rejects: all but the rejected rows; checked and checked-with-rejects: the same for a dry run, which loads nothing; failed: an error, or every row was rejected';
 
 /** The result of a load. */
-export const LoadSummary = Type.Object(
-  {
-    tenant: plain(256, 'The tenant', 'acme'),
-    import_id: Type.String({
-      format: 'uuid',
-      maxLength: 36,
-      description: 'Id of the load in the history of imports',
-      examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
+export const LoadSummary = closed('What a load did', {
+  tenant: plain(256, 'The tenant', 'acme'),
+  import_id: Type.String({
+    format: 'uuid',
+    maxLength: 36,
+    description: 'Id of the load in the history of imports',
+    examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
+  }),
+  dry_run: Type.Boolean({ description: 'Whether nothing was changed because of dry-run=true' }),
+  outcome: Type.Enum(loadOutcomes, {
+    type: 'string',
+    maxLength: 20,
+    description: `What became of the rows. ${outcomeMeanings}`,
+    'x-rule': `one of ${loadOutcomes.join(', ')}`,
+    examples: ['loaded-with-rejects'],
+  }),
+  read: wholeNumber('Rows of the body', 3),
+  skipped: wholeNumber('Further rows of CSV without a record: of empty cells, or the header once more', 0),
+  accepted: wholeNumber('Valid rows', 2),
+  rejected: wholeNumber('Invalid rows', 1),
+  inserted: wholeNumber('Records that were added', 2),
+  updated: wholeNumber('Records that were changed', 0),
+  unchanged: wholeNumber('Rows that equal the stored record', 0),
+  removed: Type.Optional(wholeNumber('Records that were removed; present only with replace=true', 0)),
+  seconds: Type.Number({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    format: 'double',
+    description: 'Duration of the load in seconds',
+    examples: [0.011],
+  }),
+  errors: Type.Array(RejectedRow, {
+    maxItems: rejectedRowsShown,
+    description: `The first ${rejectedRowsShown} rejected rows`,
+  }),
+  warnings: Type.Array(plain(256, 'A doubt about the ICCIDs of the body', 'look for typing errors'), {
+    maxItems: 16,
+    description:
+      'Doubts about the ICCIDs of valid rows, if at least 5 of them have it: 5 % are rounded by a spreadsheet, or have a wrong check digit; or they have lengths that at most 1 of 20 have',
+  }),
+  first_records: Type.Optional(
+    Type.Array(Subscription, {
+      maxItems: 3,
+      description: 'The first valid rows as they would be stored; present only with dry-run=true',
     }),
-    dry_run: Type.Boolean({ description: 'Whether nothing was changed because of dry-run=true' }),
-    outcome: Type.Enum(loadOutcomes, {
-      type: 'string',
-      maxLength: 20,
-      description: `What became of the rows. ${outcomeMeanings}`,
-      'x-rule': `one of ${loadOutcomes.join(', ')}`,
-      examples: ['loaded-with-rejects'],
-    }),
-    read: wholeNumber('Rows of the body', 3),
-    skipped: wholeNumber('Further rows of CSV without a record: of empty cells, or the header once more', 0),
-    accepted: wholeNumber('Valid rows', 2),
-    rejected: wholeNumber('Invalid rows', 1),
-    inserted: wholeNumber('Records that were added', 2),
-    updated: wholeNumber('Records that were changed', 0),
-    unchanged: wholeNumber('Rows that equal the stored record', 0),
-    removed: Type.Optional(wholeNumber('Records that were removed; present only with replace=true', 0)),
-    seconds: Type.Number({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      format: 'double',
-      description: 'Duration of the load in seconds',
-      examples: [0.011],
-    }),
-    errors: Type.Array(RejectedRow, {
-      maxItems: rejectedRowsShown,
-      description: `The first ${rejectedRowsShown} rejected rows`,
-    }),
-    warnings: Type.Array(plain(256, 'A doubt about the ICCIDs of the body', 'look for typing errors'), {
-      maxItems: 16,
-      description:
-        'Doubts about the ICCIDs of valid rows, if at least 5 of them have it: 5 % are rounded by a spreadsheet, or have a wrong check digit; or they have lengths that at most 1 of 20 have',
-    }),
-    first_records: Type.Optional(
-      Type.Array(Subscription, {
-        maxItems: 3,
-        description: 'The first valid rows as they would be stored; present only with dry-run=true',
-      }),
-    ),
-    correlation_id: printable(
-      256,
-      'The X-Correlation-ID of the request, or a generated one',
-      '9f8a6c1e-4b07-4f7e-9a53-3f1f2f6a7c10',
-    ),
-  },
-  { additionalProperties: false, description: 'What a load did' },
-);
+  ),
+  correlation_id: printable(
+    256,
+    'The X-Correlation-ID of the request, or a generated one',
+    '9f8a6c1e-4b07-4f7e-9a53-3f1f2f6a7c10',
+  ),
+});
 export type LoadSummary = Static<typeof LoadSummary>;

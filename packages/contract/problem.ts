@@ -1,52 +1,44 @@
 import type { Static } from 'typebox';
 import { errorTable } from './error.ts';
 import type { ErrorCode } from './error-code.ts';
-import { printable } from './schema.ts';
+import { closed, printable, utcTime } from './schema.ts';
 import { Type } from './type.ts';
 
 /** An invalid parameter or header of a request: its name, its value and the rule that it breaks. */
-export const Fault = Type.Object(
-  {
-    parameter: Type.String({ maxLength: 256, description: 'Name of the parameter or header' }),
-    value: Type.Union([Type.String({ maxLength: 128 }), Type.Null()], {
-      description:
-        'The value received, truncated; null if none was sent, if the parameter is unknown or repeated, or if it is personal data',
-    }),
-    rule: Type.String({ maxLength: 1024, description: 'What must hold, with a valid example' }),
-  },
-  { additionalProperties: false, description: 'An invalid parameter or header' },
-);
+export const Fault = closed('An invalid parameter or header', {
+  parameter: Type.String({ maxLength: 256, description: 'Name of the parameter or header' }),
+  value: Type.Union([Type.String({ maxLength: 128 }), Type.Null()], {
+    description:
+      'The value received, truncated; null if none was sent, if the parameter is unknown or repeated, or if it is personal data',
+  }),
+  rule: Type.String({ maxLength: 1024, description: 'What must hold, with a valid example' }),
+});
 export type Fault = Static<typeof Fault>;
 
 /** The body of every error response except those of the OAuth endpoints (RFC 9457 §3). */
-export const Problem = Type.Object(
-  {
-    type: Type.String({
-      enum: Object.keys(errorTable),
-      maxLength: 32,
-      description: 'An error code, see docs/readers/errors.md',
+export const Problem = closed('An error (RFC 9457)', {
+  type: Type.String({
+    enum: Object.keys(errorTable),
+    maxLength: 32,
+    description: 'An error code, see docs/readers/errors.md',
+  }),
+  title: Type.String({ maxLength: 256, description: 'The meaning of the code; the same in every response' }),
+  status: Type.Integer({ minimum: 400, maximum: 599, format: 'int32' }),
+  detail: Type.String({ maxLength: 65_536, description: 'All messages in one string' }),
+  messages: Type.Array(Type.String({ maxLength: 2048 }), {
+    maxItems: 256,
+    description: 'One sentence for each problem',
+  }),
+  errors: Type.Array(Fault, { maxItems: 256, description: 'One entry for each invalid parameter or header' }),
+  correlation_id: printable(256, 'The X-Correlation-ID of the response'),
+  history_begins_at: Type.Optional(
+    Type.String({
+      ...utcTime,
+      description: 'With HISTORY_NOT_KEPT: the oldest instant that can be read; absent if there is no history',
+      examples: ['2026-10-01T00:00:00Z'],
     }),
-    title: Type.String({ maxLength: 256, description: 'The meaning of the code; the same in every response' }),
-    status: Type.Integer({ minimum: 400, maximum: 599, format: 'int32' }),
-    detail: Type.String({ maxLength: 65_536, description: 'All messages in one string' }),
-    messages: Type.Array(Type.String({ maxLength: 2048 }), {
-      maxItems: 256,
-      description: 'One sentence for each problem',
-    }),
-    errors: Type.Array(Fault, { maxItems: 256, description: 'One entry for each invalid parameter or header' }),
-    correlation_id: printable(256, 'The X-Correlation-ID of the response'),
-    history_begins_at: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
-        maxLength: 20,
-        description: 'With HISTORY_NOT_KEPT: the oldest instant that can be read; absent if there is no history',
-        examples: ['2026-10-01T00:00:00Z'],
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'An error (RFC 9457)' },
-);
+  ),
+});
 export type Problem = Static<typeof Problem>;
 
 /** An error of a layer below HTTP; `http` turns it into a response. */

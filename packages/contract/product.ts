@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { openValue, plainText } from './schema.ts';
+import { closed, openValue, plainText } from './schema.ts';
 import { Type } from './type.ts';
 
 /**
@@ -18,48 +18,42 @@ export const ProductId = Type.String({
  * The product of a subscription (`spec.md` "Product object"). Only `id` is required; `period` may
  * be 0.
  */
-export const Product = Type.Object(
-  {
-    id: ProductId,
-    name: Type.Optional(
-      Type.String({
-        maxLength: 256,
-        pattern: plainText,
-        description: 'Human-readable product name',
-        'x-rule': 'a string of at most 256 characters without control characters',
-        examples: ['Europe 5 GB, 30 days'],
-      }),
-    ),
-    period: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 1_000_000,
-        format: 'int32',
-        description: 'Length of the product period, in period_unit',
-        'x-rule': 'an integer from 0 to 1000000',
-        examples: [30],
-      }),
-    ),
-    period_unit: Type.Optional(
-      Type.String({
-        ...openValue,
-        description: 'Unit of period: an open set. Known value: DAYS. Clients must accept others',
-        examples: ['DAYS'],
-      }),
-    ),
-    plan_id: Type.Optional(
-      Type.String({
-        maxLength: 128,
-        pattern: plainText,
-        description: 'Identifier of the plan',
-        'x-rule': 'a string of at most 128 characters without control characters',
-        examples: ['cGxhbi1ldXJvcGU'],
-      }),
-    ),
-  },
-  {
-    additionalProperties: false,
-    description: 'The product of a subscription. Members that its source does not have are absent',
-  },
-);
+export const Product = closed('The product of a subscription. Members that its source does not have are absent', {
+  id: ProductId,
+  name: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      pattern: plainText,
+      description: 'Human-readable product name',
+      'x-rule': 'a string of at most 256 characters without control characters',
+      examples: ['Europe 5 GB, 30 days'],
+    }),
+  ),
+  period: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      format: 'int32',
+      description: 'Length of the product period, in period_unit',
+      'x-rule': 'an integer from 0 to 1000000',
+      examples: [30],
+    }),
+  ),
+  period_unit: Type.Optional(
+    Type.String({
+      ...openValue,
+      description: 'Unit of period: an open set. Known value: DAYS. Clients must accept others',
+      examples: ['DAYS'],
+    }),
+  ),
+  plan_id: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      pattern: plainText,
+      description: 'Identifier of the plan',
+      'x-rule': 'a string of at most 128 characters without control characters',
+      examples: ['cGxhbi1ldXJvcGU'],
+    }),
+  ),
+});
 export type Product = Static<typeof Product>;

@@ -5,7 +5,7 @@ import { Email } from './email.ts';
 import { fieldsOf } from './fields.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
-import { dateTimeRule } from './schema.ts';
+import { choice, dateTimeRule, flag } from './schema.ts';
 import { AutoRenew, Iccid, knownStatuses, noStatus, SubscriptionId, statusFilterPattern } from './subscription.ts';
 import { Type } from './type.ts';
 import { zoneParameter } from './zone.ts';
@@ -57,13 +57,7 @@ export const filterParameters = {
   }),
   before: dateTime('Only subscriptions whose date is before this instant (<)'),
   after: dateTime('Only subscriptions whose date is after this instant (>)'),
-  'date-field': Type.String({
-    enum: Object.keys(dateFields),
-    default: 'created',
-    description: 'The date that before and after apply to',
-    'x-rule': `one of ${Object.keys(dateFields).join(', ')}`,
-    examples: ['created'],
-  }),
+  'date-field': choice(Object.keys(dateFields), 'The date that before and after apply to', 'created', 'created'),
   'device-id': Type.String({
     ...ProductId,
     description: 'Only subscriptions of this device',
@@ -89,13 +83,12 @@ export const filterParameters = {
     'x-rule': `a duration in hours, days or weeks, or an ISO 8601 duration without years and months, of at most ${durationDaysMax} days`,
     examples: ['7d', 'P7D', '12h'],
   }),
-  sort: Type.String({
-    enum: [...sortValues],
-    default: 'createdDate',
-    description: 'A date field, ascending, or descending with the prefix -; equal dates are ordered by id',
-    'x-rule': `one of ${sortValues.join(', ')}`,
-    examples: ['createdDate'],
-  }),
+  sort: choice(
+    sortValues,
+    'A date field, ascending, or descending with the prefix -; equal dates are ordered by id',
+    'createdDate',
+    'createdDate',
+  ),
   zone: zoneParameter,
 } as const satisfies Record<string, TSchema>;
 
@@ -119,13 +112,12 @@ const answerParameters = {
     'x-rule': 'the cursor of the following or the previous page, unchanged, with the query that it came from',
     examples: ['WzEsMSwxNzE0NTUwNDAwLCJhIiwyLCI3MGVycnJpIl0'],
   }),
-  format: Type.String({
-    enum: [...formatWords],
-    default: 'json',
-    description: 'Format of the response; parquet only with all=true. If absent, the Accept header decides',
-    'x-rule': `one of ${formatWords.join(', ')}`,
-    examples: ['csv'],
-  }),
+  format: choice(
+    formatWords,
+    'Format of the response; parquet only with all=true. If absent, the Accept header decides',
+    'csv',
+    'json',
+  ),
   fields: fieldsOf('Returns', '. CSV and Parquet have their columns in this order'),
   dates: Type.String({
     enum: ['utc', 'local'],
@@ -134,13 +126,7 @@ const answerParameters = {
     'x-rule': 'utc or local',
     examples: ['local'],
   }),
-  all: Type.String({
-    enum: ['true', 'false'],
-    default: 'false',
-    description: 'If true, streams the whole report from one snapshot instead of one page, as CSV, NDJSON or Parquet',
-    'x-rule': 'true or false',
-    examples: ['true'],
-  }),
+  all: flag('If true, streams the whole report from one snapshot instead of one page, as CSV, NDJSON or Parquet'),
   'as-of': exportAsOf,
 } as const satisfies Record<string, TSchema>;
 

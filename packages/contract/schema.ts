@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import type { TProperties, TSchema } from 'typebox';
 import { Type } from './type.ts';
 
 /**
@@ -52,6 +52,37 @@ export const plain = (maxLength: number, description: string, example?: string) 
 
 const stringOf = (pattern: string, maxLength: number, description: string, example: string | undefined) =>
   Type.String({ maxLength, pattern, description, ...(example !== undefined && { examples: [example] }) });
+
+/** The schema of an object without other members. */
+export const closed = <T extends TProperties>(description: string, members: T) =>
+  Type.Object(members, { additionalProperties: false, description });
+
+/** The format of a time in UTC, `yyyy-MM-ddTHH:mm:ssZ`. */
+export const utcTime = {
+  format: 'date-time',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
+  maxLength: 20,
+} as const;
+
+/** A parameter that is `true` or `false`; absent means `false`. */
+export const flag = (description: string) =>
+  Type.String({
+    enum: ['true', 'false'],
+    default: 'false',
+    description,
+    'x-rule': 'true or false',
+    examples: ['true'],
+  });
+
+/** A parameter that is one of a few words, and the word that it is if it is absent. */
+export const choice = (values: readonly string[], description: string, example: string, fallback?: string) =>
+  Type.String({
+    enum: [...values],
+    ...(fallback !== undefined && { default: fallback }),
+    description,
+    'x-rule': `one of ${values.join(', ')}`,
+    examples: [example],
+  });
 
 /** The schema of a number of things, from 0. */
 export const wholeNumber = (description: string, example: number) =>

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { Product } from './product.ts';
-import { openCharacter, openValue, plainText } from './schema.ts';
+import { closed, openCharacter, openValue, plainText, utcTime } from './schema.ts';
 import { Type } from './type.ts';
 
 /** The known statuses, in life-cycle order. Clients must expect others: the set may grow. */
@@ -81,9 +81,7 @@ export const Iccid = Type.String({
 
 const timestamp = (description: string) =>
   Type.String({
-    format: 'date-time',
-    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
-    maxLength: 20,
+    ...utcTime,
     description: `${description}: ISO 8601 date-time in UTC, yyyy-MM-ddTHH:mm:ssZ`,
     'x-rule': 'an ISO 8601 date-time',
     examples: ['2024-05-01T00:00:00Z'],
@@ -102,27 +100,21 @@ export const AutoRenew = Type.String({
  * A subscription record as the report returns it (`spec.md` "Subscription record"). `status`
  * and the members of `product` but its `id` are optional.
  */
-export const Subscription = Type.Object(
-  {
-    id: SubscriptionId,
-    status: Type.Optional(Status),
-    activationDate: timestamp('When the subscription was activated'),
-    expirationDate: timestamp('When the subscription expires'),
-    createdDate: timestamp('When the subscription was created'),
-    product: Product,
-    iccid: Iccid,
-    device_id: Type.String({
-      maxLength: 128,
-      pattern: plainText,
-      description: 'Identifier of the device',
-      'x-rule': 'a string of at most 128 characters without control characters',
-      examples: ['device-000417'],
-    }),
-    auto_renew: AutoRenew,
-  },
-  {
-    additionalProperties: false,
-    description: 'A data subscription (eSIM/IoT connectivity plan)',
-  },
-);
+export const Subscription = closed('A data subscription (eSIM/IoT connectivity plan)', {
+  id: SubscriptionId,
+  status: Type.Optional(Status),
+  activationDate: timestamp('When the subscription was activated'),
+  expirationDate: timestamp('When the subscription expires'),
+  createdDate: timestamp('When the subscription was created'),
+  product: Product,
+  iccid: Iccid,
+  device_id: Type.String({
+    maxLength: 128,
+    pattern: plainText,
+    description: 'Identifier of the device',
+    'x-rule': 'a string of at most 128 characters without control characters',
+    examples: ['device-000417'],
+  }),
+  auto_renew: AutoRenew,
+});
 export type Subscription = Static<typeof Subscription>;

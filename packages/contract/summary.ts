@@ -2,7 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import { summaryAsOf } from './as-of.ts';
 import { Product, ProductId } from './product.ts';
 import { filterParameters } from './query.ts';
-import { plainText } from './schema.ts';
+import { closed, plainText, wholeNumber } from './schema.ts';
 import { AutoRenew, Status } from './subscription.ts';
 import { Type } from './type.ts';
 import { answeredZone } from './zone.ts';
@@ -48,16 +48,12 @@ export const summaryParameters = {
 /** Name of a query parameter of the summary. */
 export type SummaryParameter = keyof typeof summaryParameters;
 
-const count = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, format: 'int64', description, examples: [1140] });
+const count = (description: string) => wholeNumber(description, 1140);
 
 const counts = <T extends TProperties>(description: string, members: T) =>
   Type.Optional(
     Type.Array(
-      Type.Object(
-        { ...members, count: count('Number of records with this value, at least 1') },
-        { additionalProperties: false, description: 'A value and its count' },
-      ),
+      closed('A value and its count', { ...members, count: count('Number of records with this value, at least 1') }),
       { maxItems: Number.MAX_SAFE_INTEGER, description },
     ),
   );
@@ -72,47 +68,38 @@ export const exampleExplanation = "No subscription of yours has the status 'ACTV
  * The counts of a summary. `by` has the requested dimensions, each ordered by value, without values
  * that no record has.
  */
-export const SubscriptionSummary = Type.Object(
-  {
-    total: count('Number of records that match the filters'),
-    explanation: Type.Optional(
-      Type.String({
-        maxLength: 4_096,
-        pattern: plainText,
-        description: 'Why no record matches, if no record at all has a status, product or plan of the filters',
-        examples: [exampleExplanation],
+export const SubscriptionSummary = closed('Counts of subscriptions, all from one snapshot', {
+  total: count('Number of records that match the filters'),
+  explanation: Type.Optional(
+    Type.String({
+      maxLength: 4_096,
+      pattern: plainText,
+      description: 'Why no record matches, if no record at all has a status, product or plan of the filters',
+      examples: [exampleExplanation],
+    }),
+  ),
+  zone: answeredZone,
+  by: closed('The requested dimensions; the counts of each add up to total', {
+    status: counts('By status; records without a status come last', {
+      value: Type.Union([Status, Type.Null()], { description: 'null: records without a status' }),
+    }),
+    'product-id': counts('By product id', {
+      value: ProductId,
+      name: Type.Optional(
+        Type.String({
+          ...Product.properties.name,
+          description: 'Name of the product in the record that was created last, whatever the filters',
+        }),
+      ),
+    }),
+    'plan-id': counts('By plan id; records whose product has no plan come last', {
+      value: Type.Union([{ ...Product.properties.plan_id }, Type.Null()], {
+        description: 'null: records whose product has no plan',
       }),
-    ),
-    zone: answeredZone,
-    by: Type.Object(
-      {
-        status: counts('By status; records without a status come last', {
-          value: Type.Union([Status, Type.Null()], { description: 'null: records without a status' }),
-        }),
-        'product-id': counts('By product id', {
-          value: ProductId,
-          name: Type.Optional(
-            Type.String({
-              ...Product.properties.name,
-              description: 'Name of the product in the record that was created last, whatever the filters',
-            }),
-          ),
-        }),
-        'plan-id': counts('By plan id; records whose product has no plan come last', {
-          value: Type.Union([{ ...Product.properties.plan_id }, Type.Null()], {
-            description: 'null: records whose product has no plan',
-          }),
-        }),
-        'auto-renew': counts('By auto-renew', { value: AutoRenew }),
-        day: counts('By day of the date', { value: bucket('^[0-9]{4}-[0-9]{2}-[0-9]{2}$', '2024-05-01') }),
-        month: counts('By month of the date', { value: bucket('^[0-9]{4}-[0-9]{2}$', '2024-05') }),
-      },
-      {
-        additionalProperties: false,
-        description: 'The requested dimensions; the counts of each add up to total',
-      },
-    ),
-  },
-  { additionalProperties: false, description: 'Counts of subscriptions, all from one snapshot' },
-);
+    }),
+    'auto-renew': counts('By auto-renew', { value: AutoRenew }),
+    day: counts('By day of the date', { value: bucket('^[0-9]{4}-[0-9]{2}-[0-9]{2}$', '2024-05-01') }),
+    month: counts('By month of the date', { value: bucket('^[0-9]{4}-[0-9]{2}$', '2024-05') }),
+  }),
+});
 export type SubscriptionSummary = Static<typeof SubscriptionSummary>;

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { printableAscii } from '../schema.ts';
+import { closed, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { closed, listOf, listParameters, nullableText, type OperatorOperation, time, word } from './operation.ts';
+import { listOf, listParameters, nullableText, type OperatorOperation, time, word } from './operation.ts';
 
 /** What operators do. */
 export const operatorActionNames = [

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { grantTypes, scopes as knownScopes, refreshTokenUses } from '../oauth/grant.ts';
-import { plain, plainText, printable, printableAscii, wholeNumber } from '../schema.ts';
+import { closed, plain, plainText, printable, printableAscii, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { closed, listOf, listParameters, nullableTime, orNull, tenantText, time } from './operation.ts';
+import { listOf, listParameters, nullableTime, orNull, tenantText, time } from './operation.ts';
 
 const clientId = Type.String({
   minLength: 1,

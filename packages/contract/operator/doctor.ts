@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { plain, printable, wholeNumber } from '../schema.ts';
+import { closed, plain, printable, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { closed, type OperatorOperation, time } from './operation.ts';
+import { type OperatorOperation, time } from './operation.ts';
 
 /** Maximum number of checks that a result lists. */
 export const doctorChecksListed = 100;

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { printable, wholeNumber } from '../schema.ts';
+import { closed, printable, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { closed, nullableTime, type OperatorOperation } from './operation.ts';
+import { nullableTime, type OperatorOperation } from './operation.ts';
 
 /** What can need the operator's attention, the worst first. */
 const healthProblemIds = [

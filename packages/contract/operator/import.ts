@@ -1,9 +1,8 @@
 import type { Static } from 'typebox';
 import { importFlags, loadOutcomes, nullableMapping, outcomeMeanings } from '../load.ts';
-import { printable } from '../schema.ts';
+import { closed, printable } from '../schema.ts';
 import { Type } from '../type.ts';
 import {
-  closed,
   listOf,
   listParameters,
   nullableText,

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { printable, printableAscii } from '../schema.ts';
+import { closed, printable, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { closed, listOf, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { listOf, nullableTime, type OperatorOperation, time } from './operation.ts';
 
 const purposes = ['access', 'refresh'] as const;
 const modes = ['soon', 'now', 'compromised'] as const;

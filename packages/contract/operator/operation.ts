@@ -1,7 +1,7 @@
-import type { TObject, TProperties, TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import type { OperatorScope } from '../oauth/grant.ts';
 import type { Operation } from '../operations.ts';
-import { plainText } from '../schema.ts';
+import { closed, plainText, utcTime } from '../schema.ts';
 import { Type } from '../type.ts';
 
 /**
@@ -74,14 +74,8 @@ export const listOf = <T extends TSchema>(item: T, description: string) =>
     }),
   });
 
-/** The schema of an object without other members. */
-export const closed = <T extends TProperties>(description: string, members: T) =>
-  Type.Object(members, { additionalProperties: false, description });
-
 const options = {
-  format: 'date-time',
-  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
-  maxLength: 20,
+  ...utcTime,
   'x-rule': 'a time in UTC',
   examples: ['2026-05-01T08:00:00Z'],
 };

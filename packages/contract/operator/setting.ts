@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { plain, printable } from '../schema.ts';
+import { closed, plain, printable } from '../schema.ts';
 import { Type } from '../type.ts';
-import { closed, listOf, nullableText, type OperatorOperation } from './operation.ts';
+import { listOf, nullableText, type OperatorOperation } from './operation.ts';
 
 /** A setting in force. */
 export const Setting = closed('A setting in force', {

@@ -1,11 +1,11 @@
 import type { Static } from 'typebox';
 import { Email } from '../email.ts';
 import { mappingJson, nullableMapping } from '../load.ts';
-import { plain, wholeNumber } from '../schema.ts';
+import { closed, plain, wholeNumber } from '../schema.ts';
 import { Iccid, SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
 import { LastImport } from './import.ts';
-import { closed, listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
 
 /** The name of a new tenant. */
 export const tenantName = Type.String({

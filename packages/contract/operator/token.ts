@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { operatorScopes } from '../oauth/grant.ts';
-import { plainText, printable, printableAscii } from '../schema.ts';
+import { closed, plainText, printable, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { closed, listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
 
 /** The name of an operator's token. */
 export const operatorName = Type.String({
