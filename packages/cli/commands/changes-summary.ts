@@ -41,7 +41,7 @@ function rowsOf({ total, added, changed, removed, renewed, by }: ChangesSummary)
 const layout: RowLayout<CountRow> = {
   columns: [
     { header: 'DIMENSION', cell: ({ dimension }) => dimension },
-    { header: 'VALUE', cell: ({ value }) => value ?? '-', least: 16 },
+    { header: 'VALUE', cell: ({ value }) => value ?? '-' },
     { header: 'COUNT', cell: ({ count }) => countText(count), align: 'right' },
   ],
   csvHeader: ['dimension', 'value', 'count'],

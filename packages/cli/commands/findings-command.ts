@@ -33,7 +33,7 @@ const layout: RowLayout<SubscriptionFinding> = {
     { header: 'FINDING', cell: ({ kind }) => kind },
     { header: 'COUNT', cell: ({ count }) => count.toLocaleString('en'), align: 'right' },
     { header: 'SINCE', cell: ({ since }) => since ?? '-' },
-    { header: 'EXAMPLES', cell: (finding) => examplesOf(finding).join(' ') || '-', least: 16 },
+    { header: 'EXAMPLES', cell: (finding) => examplesOf(finding).join(' ') || '-' },
   ],
   csvHeader: ['kind', 'count', 'since', 'examples'],
   csvCells: (finding) => [

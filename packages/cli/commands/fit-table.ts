@@ -3,8 +3,6 @@ import { printable } from '../../terminal/printable.ts';
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => string;
-  /** The least width to which the column may be cut. It is never cut by default. */
-  readonly least?: number;
   /** Columns are left out of a narrow terminal in this order; never by default. */
   readonly drop?: number;
   readonly align?: 'right';
@@ -23,8 +21,8 @@ export interface FittedTable<Row> {
 const gap = 2;
 
 /**
- * Fits columns to a width: first cuts the columns that may be cut, then leaves out columns. The
- * widths are those of `rows`; further rows may be formatted as well.
+ * Fits columns to a width by leaving out columns. The widths are those of `rows`; further rows may
+ * be formatted as well.
  */
 export function fitTable<Row>(
   columns: readonly Column<Row>[],
@@ -35,13 +33,12 @@ export function fitTable<Row>(
     const cells = rows.map((row) => displayWidth(printable(column.cell(row))));
     return { column, width: cells.reduce((a, b) => Math.max(a, b), column.header.length) };
   });
-  const leastWidth = () => totalWidth(fitted.map(({ column, width: own }) => Math.min(own, column.least ?? own)));
-  while (leastWidth() > width) {
+  const total = () => fitted.reduce((sum, { width: own }) => sum + gap + own, -gap);
+  while (total() > width) {
     const next = Math.min(...fitted.map(({ column }) => column.drop ?? Number.POSITIVE_INFINITY));
     if (next === Number.POSITIVE_INFINITY) break;
     fitted = fitted.filter(({ column }) => column.drop !== next);
   }
-  cutWidest(fitted, width);
   const kept = fitted.map(({ column }) => column);
   return {
     dropped: columns.filter((column) => !kept.includes(column)).map(({ header }) => header),
@@ -52,21 +49,7 @@ export function fitTable<Row>(
 
 interface FittedColumn<Row> {
   readonly column: Column<Row>;
-  width: number;
-}
-
-const totalWidth = (widths: readonly number[]): number =>
-  widths.reduce((sum, width) => sum + width, 0) + gap * Math.max(0, widths.length - 1);
-
-/** Takes the excess from the widest column that may be cut, column by column. */
-function cutWidest<Row>(fitted: FittedColumn<Row>[], width: number): void {
-  let excess = totalWidth(fitted.map((each) => each.width)) - width;
-  for (const each of fitted.toSorted((a, b) => b.width - a.width)) {
-    if (excess <= 0) return;
-    const cut = Math.min(excess, Math.max(0, each.width - (each.column.least ?? each.width)));
-    each.width -= cut;
-    excess -= cut;
-  }
+  readonly width: number;
 }
 
 function joinCells<Row>(
@@ -75,7 +58,7 @@ function joinCells<Row>(
   painted = false,
 ): string {
   const cells = fitted.map(({ column, width }) => {
-    const text = column.least === undefined ? textOf(column) : cutToWidth(textOf(column), width);
+    const text = textOf(column);
     const padding = ' '.repeat(Math.max(0, width - displayWidth(text)));
     const shown = painted && column.paint !== undefined ? column.paint(text) : text;
     return column.align === 'right' ? padding + shown : shown + padding;
@@ -90,20 +73,9 @@ const wide =
 const graphemes = new Intl.Segmenter();
 
 /** Number of columns that a terminal uses for a printable string. */
-export function displayWidth(text: string): number {
+function displayWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
   for (const { segment } of graphemes.segment(text)) width += wide.test(segment) ? 2 : 1;
   return width;
-}
-
-/** Cuts a string to a width, with `…` at its end if anything is missing. */
-function cutToWidth(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text;
-  let cut = '';
-  for (const { segment } of graphemes.segment(text)) {
-    if (displayWidth(cut + segment) >= width) break;
-    cut += segment;
-  }
-  return `${cut}…`;
 }

@@ -86,7 +86,7 @@ const versionLayout = (color: boolean): RowLayout<SubscriptionVersion> => ({
     { header: 'COMMITTED', cell: ({ committed_at: at }) => at ?? '-' },
     { header: 'STATUS', cell: statusOf, ...(color && { paint: paintStatus }) },
     { header: 'EXPIRES', cell: ({ record }) => record?.expirationDate ?? '-' },
-    { header: 'PRODUCT', cell: ({ record }) => record?.product.name ?? '-', least: 16 },
+    { header: 'PRODUCT', cell: ({ record }) => record?.product.name ?? '-' },
     { header: 'IMPORT', cell: ({ import_id: importId }) => importId ?? '-' },
   ],
   csvHeader: ['revision', 'committed_at', 'import_id', 'status', 'expirationDate', 'product.name'],

@@ -59,7 +59,7 @@ export function describedLayout(fields?: string): RowLayout<SubscriptionChange |
       { header: 'CHANGE', cell: kindOf },
       { header: 'COMMITTED', cell: (change) => detailsOf(change).committed_at ?? '-', drop: 1 },
       { header: 'ID', cell: ({ id }) => id ?? '-' },
-      { header: 'DIFFERENCES', cell: differencesIn, least: 20 },
+      { header: 'DIFFERENCES', cell: differencesIn },
     ],
     csvHeader: ['kind', 'committed_at', 'import_id', ...names, ...names.map((name) => `before.${name}`)],
     csvCells: (change) => {
@@ -123,9 +123,9 @@ function subscriptionColumns(color: boolean): readonly Column<Subscription>[] {
   return [
     { header: 'ID', cell: ({ id }) => id },
     { header: 'STATUS', cell: ({ status }) => status ?? '-', ...(color && { paint: paintStatus }) },
-    { header: 'PRODUCT', cell: ({ product }) => product.name ?? '-', least: 12, drop: 6 },
+    { header: 'PRODUCT', cell: ({ product }) => product.name ?? '-', drop: 6 },
     { header: 'ICCID', cell: ({ iccid }) => iccid, drop: 4 },
-    { header: 'DEVICE', cell: ({ device_id: device }) => device, least: 12, drop: 2 },
+    { header: 'DEVICE', cell: ({ device_id: device }) => device, drop: 2 },
     { header: 'CREATED', cell: ({ createdDate }) => dayOf(createdDate), drop: 5 },
     { header: 'ACTIVATED', cell: ({ activationDate }) => dayOf(activationDate), drop: 1 },
     { header: 'EXPIRES', cell: ({ expirationDate }) => dayOf(expirationDate), drop: 7 },

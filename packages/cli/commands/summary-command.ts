@@ -74,8 +74,8 @@ const nameHeader = 'NAME';
 const summaryLayout = (color: boolean): RowLayout<SummaryRow> => ({
   columns: [
     { header: 'DIMENSION', cell: ({ dimension }) => dimension },
-    { header: 'VALUE', cell: ({ value }) => value ?? '-', least: 16, ...(color && { paint: paintStatus }) },
-    { header: nameHeader, cell: ({ name }) => name ?? '-', least: 16 },
+    { header: 'VALUE', cell: ({ value }) => value ?? '-', ...(color && { paint: paintStatus }) },
+    { header: nameHeader, cell: ({ name }) => name ?? '-' },
     { header: 'COUNT', cell: ({ count }) => count.toLocaleString('en'), align: 'right' },
   ],
   csvHeader: ['dimension', 'value', 'count', 'name'],

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isOnThisMachine } from '../../../contract/secure-url.ts';
 import { readFailure } from '../../../terminal/error.ts';
-import { printable } from '../../../terminal/printable.ts';
 import { SyncError } from '../source/error.ts';
 
 /** A webhook, as the command line names it. */
