@@ -16,17 +16,10 @@ export async function runReader(run: (signal: AbortSignal) => Promise<void>): Pr
   }
 }
 
-/**
- * An error of the service or of a file with a message for the user, which names parameters by
- * `wordOf`; others unchanged.
- */
-export function forUser(error: unknown, wordOf = optionOf): unknown {
+/** An error of the service or of a file with a message for the user; others unchanged. */
+export function forUser(error: unknown): unknown {
   if (error instanceof SubreportError) {
-    const lines = [
-      ...messagesOf(error, wordOf),
-      ...adviceOn(error),
-      `Correlation id: ${printable(`${error.correlationId}`)}`,
-    ];
+    const lines = [...messagesOf(error), ...adviceOn(error), `Correlation id: ${printable(`${error.correlationId}`)}`];
     const isUsage = error instanceof ApiError && error.code === 'INVALID_REQUEST_PARAMS';
     return new (isUsage ? UsageError : CommandError)(lines.join('\n'));
   }
@@ -41,16 +34,16 @@ export function forUser(error: unknown, wordOf = optionOf): unknown {
 }
 
 /** The parameters of the API are the options of the command, which reads dates in more words. */
-const messagesOf = (error: SubreportError, wordOf: typeof optionOf): readonly string[] =>
+const messagesOf = (error: SubreportError): readonly string[] =>
   sentencesOf(error).map((message) =>
-    inWords(message, wordOf).replace(
+    inWords(message, optionOf).replace(
       /an? (past )?ISO 8601 date-time with Z or an offset/,
       'a $1date such as 2024-05-01 or 7d',
     ),
   );
 
 /** A parameter of the API on the command line. */
-export function optionOf(name: string, value: string | undefined): string {
+function optionOf(name: string, value: string | undefined): string {
   if (name === 'all') return "'subreport export'";
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 }

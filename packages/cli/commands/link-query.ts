@@ -18,8 +18,6 @@ export interface LinkUse {
   readonly ignored: readonly string[];
   /** Values of parameters that the link does not have. */
   readonly defaults: Readonly<Record<string, string>>;
-  /** Further parameters that the command refuses, each with its message, as in `others`. */
-  readonly refused?: Readonly<Record<string, string>>;
 }
 
 /** The order of the page without `sort`. */
@@ -53,7 +51,7 @@ export function withLink<Options extends LinkOptions>(options: Options, use: Lin
 
 function readLink(link: string, options: LinkOptions, use: LinkUse): readonly FormPair[] {
   const { pairs, malformed } = parseForm(queryStringOf(link, options, use));
-  const names = [...Object.keys({ ...use.parameters, ...others, ...use.refused }), ...use.ignored];
+  const names = [...Object.keys({ ...use.parameters, ...others }), ...use.ignored];
   const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, names)];
   const missing = pairs.flatMap((pair) => unusableIn(pair, use) ?? missingOf(pair, options));
   const rules = [...faults.map(({ parameter, rule }) => `${parameter} must be ${rule}`), ...missing];
@@ -70,9 +68,8 @@ const others: Readonly<Record<string, string>> = {
   'as-of': 'a report of the past has no pages: use subreport export or summary',
 };
 
-const unusableIn = ({ name }: FormPair, { parameters, refused }: LinkUse): readonly string[] | undefined => {
-  const rules: Readonly<Record<string, string>> = { ...others, ...refused };
-  const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+const unusableIn = ({ name }: FormPair, { parameters }: LinkUse): readonly string[] | undefined => {
+  const rule = Object.hasOwn(others, name) ? others[name] : undefined;
   const isTaken = name in parameters || (name === 'list' && 'iccid' in parameters && 'email' in parameters);
   return rule === undefined || isTaken ? undefined : [rule];
 };

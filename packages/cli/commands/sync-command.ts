@@ -5,7 +5,6 @@ import { counted, countText, type Output, writeResult } from '../../terminal/out
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
-import { rowsOfQuestion } from '../sync/files/manifest.ts';
 import type { SnapshotResult } from '../sync/files/run-snapshot.ts';
 import type { VerifiedFile } from '../sync/files/verify-files.ts';
 import type { Source } from '../sync/source/read-source.ts';
@@ -13,7 +12,6 @@ import { isYetToCome } from '../sync/source/read-source.ts';
 import type { SyncResult } from '../sync/table/run-sync.ts';
 import { openScreen } from './record-writer.ts';
 import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
-import { readQuestion, withQuestion } from './sync-question.ts';
 import { addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
@@ -92,15 +90,13 @@ async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSi
 /** Writes the report to a new file. */
 async function syncFile(source: Source, options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { runSnapshot } = await import('../sync/files/run-snapshot.ts');
-  const question = readQuestion(options, openScreen({ quiet: options.quiet === true }, output));
   const run = {
     format: options.format,
-    ...(question && { question }),
     scheduledFor: readInstant(options.scheduledFor),
     signal,
   } as const;
   const place = await openPlace(options, output, signal);
-  const result = await withQuestion(question, () => runSnapshot(source, place, run));
+  const result = await runSnapshot(source, place, run);
   if (options.quiet === true && options.json !== true) return;
   const { manifest, wasComplete, unread } = result;
   if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
@@ -119,9 +115,7 @@ async function syncFile(source: Source, options: SyncOptions, output: Output, si
 
 function describeFile({ manifest, place, wasComplete }: SnapshotResult): string {
   const { rows, scheduled_for: instant } = manifest;
-  const { revision, question } = manifest.report;
-  const copy = tableSentence({ rows, revision, question });
-  const sentence = `${copy} in ${place}`;
+  const sentence = `${tableSentence({ rows, revision: manifest.report.revision })} in ${place}`;
   return wasComplete ? `The run for ${instant} was complete before: nothing was written\n${sentence}` : sentence;
 }
 
@@ -142,14 +136,9 @@ const silent = { write: () => true };
 const streamSentence = ({ written, removed, revision }: SyncResult): string =>
   `${counted(written, 'record')} and ${counted(removed, 'removal')}, up to revision ${revision}`;
 
-const tableSentence = ({
-  rows = 0,
-  revision,
-  question,
-}: Pick<SyncResult, 'rows' | 'revision'> & { readonly question?: string | undefined }): string => {
+const tableSentence = ({ rows = 0, revision }: Pick<SyncResult, 'rows' | 'revision'>): string => {
   const count = counted(rows, 'row');
-  const whole = question === undefined ? `report ${count}` : count + rowsOfQuestion(question);
-  return `copy ${count} = ${whole} at revision ${revision}`;
+  return `copy ${count} = report ${count} at revision ${revision}`;
 };
 
 const jsonOf = ({ rows, revision, syncedAt, written, removed, reloaded }: SyncResult) => ({
@@ -237,7 +226,7 @@ function describeFaults({ place, manifest, faults, faultCount }: VerifiedFile): 
 function describeVerified({ place, manifest, notCompared }: VerifiedFile, index: number): string {
   const { scheduled_for: instant, rows, bytes, sha256, report } = manifest;
   const what = `The ${index === 0 ? 'newest ' : ''}file, of ${instant},`;
-  const has = `${counted(rows, 'row')}${rowsOfQuestion(report.question)}, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
+  const has = `${counted(rows, 'row')}, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
   return notCompared === undefined
     ? `${what} equals its manifest and the report at revision ${report.revision}: ${has}`
     : `${what} equals its manifest, of revision ${report.revision}: ${has}; it was not compared with the report: ${notCompared}`;

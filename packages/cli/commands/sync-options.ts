@@ -23,7 +23,6 @@ import type { Source } from '../sync/source/read-source.ts';
 /** The options of every command of a copy. */
 export interface CopyOptions extends ProfileOption, DestinationOptions {
   readonly format: SnapshotFormat;
-  readonly query?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
 }

@@ -3,7 +3,6 @@ import { CommandError } from '../../terminal/error.ts';
 import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed } from '../sync/destinations.ts';
-import { rowsOfQuestion } from '../sync/files/manifest.ts';
 import { SyncError } from '../sync/source/error.ts';
 import type { Lag, Source, SourceIdentity } from '../sync/source/read-source.ts';
 import { isYetToCome } from '../sync/source/read-source.ts';
@@ -30,8 +29,7 @@ async function showStatus(options: CopyOptions, output: Output, signal: AbortSig
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
   requireSame(position, source);
   const { rows = 0, revision, token, syncedAt } = position;
-  const read = await readLag(source, { revision, token }, signal);
-  const lag = { ...read, isInStep: position.isTimed === true && read.isInStep ? null : read.isInStep };
+  const lag = await readLag(source, { revision, token }, signal);
   const age = ageOf(syncedAt);
   const when = age === null ? `at ${syncedAt}, which is yet to come` : `${countText(age)} s ago`;
   writeStatus(
@@ -41,7 +39,7 @@ async function showStatus(options: CopyOptions, output: Output, signal: AbortSig
       ...{ rows, revision, synced_at: syncedAt, age_seconds: age },
       ...{ report_revision: lag.revision, in_step: lag.isInStep },
     },
-    `${counted(rows, 'row')}${rowsOfQuestion(position.question)} at revision ${revision}, synced ${when}: ${describeLag(lag)}`,
+    `${counted(rows, 'row')} at revision ${revision}, synced ${when}: ${describeLag(lag)}`,
   );
 }
 
@@ -62,11 +60,7 @@ const writeStatus = (output: Output, { json, quiet }: CopyOptions, value: object
   if (json === true || quiet !== true) writeResult(output, json === true, value, sentence);
 };
 
-/** `isInStep` is `null` if the answer to the question of a file depends on the time. */
-type KnownLag = Omit<Lag, 'isInStep'> & { readonly isInStep: boolean | null };
-
-function describeLag({ revision, isInStep, isTokenInvalid }: KnownLag): string {
-  if (isInStep === null) return 'the report is the same, and the question may have another answer at this time';
+function describeLag({ revision, isInStep, isTokenInvalid }: Lag): string {
   if (isTokenInvalid)
     return `its change token is no longer valid, so the next sync reads the whole report, which is at revision ${revision}`;
   return isInStep ? 'in step with the report' : `the report is at revision ${revision}`;
@@ -104,9 +98,6 @@ async function showWebhookStatus(
 /** Where a copy is, and whose report it has; a file has no token. */
 interface CopyPosition extends Omit<Position, 'token'>, SourceIdentity {
   readonly token?: string | undefined;
-  readonly question?: string | undefined;
-  /** Whether the answer to the question depends on the time. */
-  readonly isTimed?: boolean;
 }
 
 /** The position of a copy, or of the newest file. */
@@ -124,8 +115,6 @@ async function positionOf(
   const newest = await newestRun(await openPlace(options, output, signal));
   if (newest === undefined) return undefined;
   const { report, rows, completed_at: syncedAt } = newest.manifest;
-  const { service, client_id: clientId, revision, question } = report;
-  const { dependsOnTime } = await import('./sync-question.ts');
-  const read = { revision, rows, syncedAt };
-  return { service, clientId, ...read, question, isTimed: dependsOnTime(report) };
+  const { service, client_id: clientId, revision } = report;
+  return { service, clientId, revision, rows, syncedAt };
 }

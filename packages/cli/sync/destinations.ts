@@ -120,11 +120,6 @@ const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
       fallback: 'csv',
     },
     {
-      flags: '--query <link>',
-      description: "only the question of a link of the report's console, or of its query string",
-      isOfRun: true,
-    },
-    {
       flags: '--scheduled-for <date-time>',
       description: 'the instant of the run, once for each (default: now)',
       isOfRun: true,

@@ -3,22 +3,6 @@ import { isYetToCome, type SourceIdentity } from '../source/read-source.ts';
 import { columnsOf, describeColumns, type FileColumn, type SnapshotFormat, snapshotFormats } from './file-format.ts';
 import { type FileStore, readSmallFile } from './file-store.ts';
 
-/** What a file has instead of the whole report. */
-export interface Question {
-  /** The query string of the link, whose days are as asked: `created-from=last-month`. */
-  readonly text: string;
-  /** Its parameters, whose days are instants. */
-  readonly query: Readonly<Record<string, string>>;
-}
-
-/** A question in a sentence. */
-const describeQuestion = (text: string | undefined): string =>
-  text === undefined ? 'the whole report' : `the question '${text}'`;
-
-/** What the rows of a file are, after their number: those of a question are not the report. */
-export const rowsOfQuestion = (text: string | undefined): string =>
-  text === undefined ? '' : ` of ${describeQuestion(text)}`;
-
 /** What a file has. A file without its manifest is not complete. */
 export interface Manifest {
   /** Changes when a column or field of the file is added or changed. */
@@ -42,9 +26,6 @@ export interface Manifest {
     readonly sha256: string;
     /** The header `X-Applied-Filters`. */
     readonly applied_filters: string;
-    /** The question of the file as asked, and its parameters in this run; absent for the report. */
-    readonly question?: string;
-    readonly query?: Readonly<Record<string, string>>;
   };
   /** The instant of the run, ISO 8601 in UTC: the folder of the file. */
   readonly scheduled_for: string;
@@ -126,15 +107,6 @@ export function requireSource(files: FileStore, { report }: Manifest, { service,
   );
 }
 
-/** Throws unless a manifest is of the same question. */
-export function requireQuestion(files: FileStore, { report }: Manifest, question: Question | undefined): void {
-  if (report.question === question?.text) return;
-  throw new SyncError(
-    'OTHER_SOURCE',
-    `Cannot write ${describeQuestion(question?.text)} to ${files.shown}: it must have files of the same question, or none; use another place, such as dir:/var/exports/other: current value is files of ${describeQuestion(report.question)}`,
-  );
-}
-
 /** Whether a text is the beginning of a manifest. */
 function isUnfinished(text: string): boolean {
   const start = '{\n  "schema_version": 1,';
@@ -160,7 +132,6 @@ function parseManifest(text: string): Manifest | undefined {
       [rows, bytes, report.revision].every(Number.isSafeInteger) &&
       [sha256, report.sha256].every((each) => typeof each === 'string' && hash.test(each)) &&
       [report.service, report.client_id, report.applied_filters].every((each) => typeof each === 'string') &&
-      Object.values({ ...report.query, question: report.question ?? '' }).every((each) => typeof each === 'string') &&
       [found.scheduled_for, found.completed_at].every((each) => !Number.isNaN(Date.parse(each)));
     return isWhole ? found : undefined;
   } catch {

@@ -12,8 +12,6 @@ import {
   manifestName,
   manifestText,
   newestRun,
-  type Question,
-  requireQuestion,
   requireSource,
 } from './manifest.ts';
 import { csvOfExport } from './text-file.ts';
@@ -22,8 +20,6 @@ interface SnapshotOptions {
   readonly format: SnapshotFormat;
   /** The instant of the run. */
   readonly scheduledFor: Date;
-  /** What the file has; the whole report if it is absent. */
-  readonly question?: Question;
   readonly signal?: AbortSignal;
 }
 
@@ -100,7 +96,7 @@ async function findEarlier(run: Run): Promise<Manifest | undefined> {
   const earlier = await findForInstant(run);
   if (earlier !== undefined) return earlier;
   const newest = await newestRun(run.files);
-  if (newest !== undefined) requireOwn(run, newest.manifest);
+  if (newest !== undefined) requireSource(run.files, newest.manifest, run.source);
   return undefined;
 }
 
@@ -112,10 +108,10 @@ async function findOther(run: Run, { file, bytes }: Manifest): Promise<Manifest 
 
 /** The manifest of this instant. Throws unless it is what this run writes, in its format too. */
 async function findForInstant(run: Run): Promise<Manifest | undefined> {
-  const { files, options, folder } = run;
+  const { source, files, options, folder } = run;
   const manifest = (await completeRunOf(files, folder))?.manifest;
   if (manifest === undefined) return undefined;
-  requireOwn(run, manifest);
+  requireSource(files, manifest, source);
   if (manifest.format === options.format) return manifest;
   throw new SyncError(
     'DESTINATION_CHANGED',
@@ -123,18 +119,12 @@ async function findForInstant(run: Run): Promise<Manifest | undefined> {
   );
 }
 
-/** Throws unless a manifest is of this source and this question. */
-function requireOwn({ source, files, options }: Run, manifest: Manifest): void {
-  requireSource(files, manifest, source);
-  requireQuestion(files, manifest, options.question);
-}
-
 /** Writes the report to the file of a run. Returns its manifest. */
 async function copyReport({ source, files, options, folder, file }: Run): Promise<Manifest> {
-  const { format, scheduledFor, question, signal } = options;
+  const { format, scheduledFor, signal } = options;
   const sent = format === 'parquet' ? 'parquet' : 'ndjson';
   const call = signal === undefined ? {} : { signal };
-  const report = await source.client.export({ ...question?.query }, { format: sent, ...call });
+  const report = await source.client.export({}, { format: sent, ...call });
   const [exported, written] = [new Measured(), new Measured()];
   const { revision, rows } = await cancelIfFailed(report, async () => {
     const found = { revision: requireRevision(report.headers), rows: requireCount(report.headers) };
@@ -158,7 +148,6 @@ async function copyReport({ source, files, options, folder, file }: Run): Promis
       revision,
       sha256: exported.sha256,
       applied_filters: report.headers.get('x-applied-filters') ?? '',
-      ...(question && { question: question.text, query: question.query }),
     },
     scheduled_for: scheduledFor.toISOString().replace(/\.\d{3}/, ''),
     completed_at: new Date().toISOString(),

@@ -88,14 +88,12 @@ async function verifyRun(files: FileStore, run: CompleteRun, options: VerifyOpti
 
 /** The report at the revision of a file, or why there is none. */
 async function openReport(
-  { report: { revision, query } }: Manifest,
+  { report: { revision } }: Manifest,
   { source, signal }: VerifyOptions,
 ): Promise<{ readonly report?: SubscriptionExport; readonly notCompared?: string }> {
   if (source === undefined) return { notCompared: 'no service is given' };
-  if (query?.['expires-within'] !== undefined)
-    return { notCompared: 'what ends within a time depends on when the service is asked' };
   try {
-    return { report: await exportAt(source, revision, signal === undefined ? {} : { signal }, query) };
+    return { report: await exportAt(source, revision, signal === undefined ? {} : { signal }) };
   } catch (error) {
     if (!(error instanceof SyncError) || error.code !== 'REVISION_GONE') throw error;
     return { notCompared: error.message };

@@ -105,13 +105,10 @@ export async function exportAt(
   { client }: Pick<Source, 'client'>,
   revision: number,
   call: CallOptions,
-  query: Readonly<Record<string, string>> = {},
 ): Promise<SubscriptionExport> {
-  const report = await client
-    .export({ ...query, 'as-of': revision }, { format: 'ndjson', ...call })
-    .catch((error: unknown) => {
-      throw hasMoved(error) ? revisionGone(revision, 'a revision that the service does not have') : error;
-    });
+  const report = await client.export({ 'as-of': revision }, { format: 'ndjson', ...call }).catch((error: unknown) => {
+    throw hasMoved(error) ? revisionGone(revision, 'a revision that the service does not have') : error;
+  });
   const erased = report.headers.get('x-erased-count');
   if (erased === null) return report;
   await report.cancel();

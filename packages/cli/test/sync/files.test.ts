@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rewriteParquet } from '../../../../test/support/checker-packages.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { parquetRowOf } from '../../../../test/support/parquet-row.ts';
@@ -110,14 +110,6 @@ test('CSV has the values of the report under the names of a table', async () => 
   for (const { id, deviceId } of hostile)
     expect(text).toMatch(new RegExp(`^${id},.*,${deviceId.replace('+', '.')},`, 'm'));
   expect(manifest.report.sha256).toBe(await report.digest());
-});
-
-test.each([
-  ['zone=Europe/Nowhere', 'csv', 'zone must be the name of an IANA time zone, such as Europe/Berlin'],
-  ['before=2024-01-01&after=2024-02-01', 'csv', 'before must be later than after, which is 2024-02-01T00:00:00Z: '],
-])('what the service refuses of --query %s as %s names the link, which has it', async (link, format, rule) => {
-  const { code, stderr } = await run(...at(0), '--query', link, '--format', format);
-  expect([code, stderr]).toEqual([2, expect.stringContaining(`\nCannot use --query: ${rule}`)]);
 });
 
 test('a run for an instant that is complete writes nothing', async () => {
@@ -270,70 +262,17 @@ test('a sync of changes whose revision a proxy removes is an error', async () =>
   await proxy.close();
 });
 
-describe('a sync of a question', () => {
-  const link = '?created-from=2023-11-14T22:13:20Z&created-to=this-month&by=month';
-  const question = 'created-from=2023-11-14T22%3A13%3A20Z&created-to=this-month&sort=-createdDate';
-  const ask = (second: number, ...args: string[]) => run(...at(second), '--query', link, ...args);
-
-  test.each(['ndjson', 'csv.gz', 'parquet'])('writes its answer as %s, which verify compares', async (format) => {
-    const { code, stdout, stderr } = await ask(0, '--format', format);
-    const { manifest, file } = readManifest(0);
-    expect([code, stdout]).toEqual([
-      0,
-      `copy 3 rows = 3 rows of the question '${question}' at revision 1 in ${file}\n`,
-    ]);
-    const month = `${new Date().toISOString().slice(0, 8)}01T00:00:00Z`;
-    const said = `created-from 2023-11-14T22:13:20Z; created-to ${month}; sort -createdDate`;
-    expect(stderr).toBe(`The question: ${said}\n`);
-    const query = { 'created-from': '2023-11-14T22:13:20Z', 'created-to': month, sort: '-createdDate' };
-    expect(manifest.report).toMatchObject({ question, query });
-    expect(await run('verify', ...at(0).slice(0, 2))).toMatchObject({ code: 0, stderr: '' });
-    writeFileSync(file, 'other');
-    expect((await run('verify', ...at(0).slice(0, 2))).code).toBe(1);
-  });
-
-  test('has its records in its order', async () => {
-    await ask(0, '--format', 'ndjson');
-    const ids = readFileSync(readManifest(0).file, 'utf8').trim().split('\n');
-    expect(ids.map((line) => JSON.parse(line).id)).toEqual(['-ab', '-a_', 'id_0']);
-  });
-
-  test('is the same in each run, or another place has it', async () => {
-    expect(await ask(0)).toMatchObject({ code: 0 });
-    expect(await ask(1, '-q')).toMatchObject({ code: 0, stdout: '', stderr: '' });
-    const other = await run(...at(2), '--query', 'status=ACTIVE');
-    expect([other.code, other.stderr]).toEqual([
-      2,
-      expect.stringContaining(
-        `Cannot write the question 'sort=-createdDate&status=ACTIVE' to ${here()}: it must have files of the same question, or none; use another place, such as dir:/var/exports/other: current value is files of the question '${question}'`,
-      ),
-    ]);
-    const whole = await run(...at(2));
-    expect([whole.code, whole.stderr]).toEqual([2, expect.stringContaining('Cannot write the whole report to ')]);
-    expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', '2026-11-23T030001Z']);
-  });
-
-  test.each([
-    ['asks another one', ['--query', 'status=ACTIVE'], 'Cannot write the whole report to '],
-    ['writes another format', ['--format', 'csv'], 'a place must have one format for an instant'],
-  ])('fails beside another run for its instant that %s', async (_title, options, message) => {
-    const { client } = report.source;
-    const beside = async (...call: Parameters<typeof client.export>) => {
-      expect(await run(...at(0), ...options)).toMatchObject({ code: 0 });
-      return client.export(...call);
-    };
-    const own = { format: 'ndjson', scheduledFor: new Date('2026-11-23T03:00:00Z') } as const;
-    const source = { ...report.source, client: { ...client, export: beside } };
-    const snapshot = runSnapshot(source, await FolderFiles.open(here()), own);
-    await expect(snapshot).rejects.toThrow(message);
-    expect(readManifest(0).names).toHaveLength(2);
-  });
-
-  test('is not compared with the report if it depends on the time of the run', async () => {
-    await run(...at(0), '--query', 'expires-within=7d');
-    const { code, stderr } = await run('verify', ...at(0).slice(0, 2));
-    expect([code, stderr]).toEqual([75, expect.stringContaining('depends on when the service is asked')]);
-  });
+test('a run fails beside another run for its instant that writes another format', async () => {
+  const { client } = report.source;
+  const beside = async (...call: Parameters<typeof client.export>) => {
+    expect(await run(...at(0), '--format', 'csv')).toMatchObject({ code: 0 });
+    return client.export(...call);
+  };
+  const own = { format: 'ndjson', scheduledFor: new Date('2026-11-23T03:00:00Z') } as const;
+  const source = { ...report.source, client: { ...client, export: beside } };
+  const snapshot = runSnapshot(source, await FolderFiles.open(here()), own);
+  await expect(snapshot).rejects.toThrow('a place must have one format for an instant');
+  expect(readManifest(0).names).toHaveLength(2);
 });
 
 /** Arguments, and what the sentence has. */
@@ -352,16 +291,7 @@ const mistakes: readonly [string[], RegExp][] = [
     ['--to', 'dir:.', '--scheduled-for', 'today'],
     /^Cannot use --scheduled-for: it must be an ISO 8601 date-time .*'today'/,
   ],
-  [['--to', 'sqlite:x.db', '--query', 'status=ACTIVE'], /^Cannot use --query: --to must be dir:PATH or rclone:/],
-  [['--to', 'dir:.', '--query', 'stauts=ACTIVE'], /^Cannot use --query: stauts must be .*did you mean 'status'\?$/m],
-  [
-    ['--to', 'dir:.', '--query', 'after=someday'],
-    /^Cannot use --query: after must be .*: current value is 'someday'$/m,
-  ],
-  [['--to', 'dir:.', '--query', 'fields=iccid'], /^Cannot use --query: .*use subreport export for some columns$/m],
-  [['--to', 'dir:.', '--query', 'dates=local'], /^Cannot use --query: .*use subreport export for local ones$/m],
-  [['--to', 'dir:.', '--query', 'as-of=last-month'], /^Cannot use --query: .*use subreport export for the past$/m],
-  [['--to', 'dir:.', '--query', 'list=iccid'], /^Cannot use --query: this command takes no list: /],
+  [['--to', 'sqlite:x.db', '--format', 'csv'], /^Cannot use --format: --to must be dir:PATH or rclone:/],
   [['--to', 'dir:.', '--format', 'xlsx'], /argument 'xlsx' is invalid. Allowed choices are csv, csv.gz, /],
 ];
 

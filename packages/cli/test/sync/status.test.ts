@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -96,27 +95,6 @@ describe.each(kinds)('the status of a copy in %s', (kind) => {
     const what = kind === 'dir:' ? 'the report is at' : 'its change token is no longer valid, so the next sync reads';
     expect([code, json.in_step, sentence]).toEqual([0, false, expect.stringContaining(what)]);
   });
-});
-
-test.each([
-  ['status=ACTIVE', true, ': in step with the report\n'],
-  ['created-from=this-month&created-to=2199-01-01', true, ': in step with the report\n'],
-  ['created-from=7d', null, ': the report is the same, and the question may have another answer at this time\n'],
-  ['expires-within=7d', null, ': the report is the same, and the question may have another answer at this time\n'],
-])('the answer to the question %s is not called the report', async (question, isInStep, ending) => {
-  const asked = `${question}&sort=createdDate`;
-  const { stdout } = await run('dir:', 'run', ['--query', asked]);
-  const text = String(new URLSearchParams([...new URLSearchParams(asked)].sort(([a], [b]) => (a < b ? -1 : 1))));
-  expect(stdout).toMatch(/^copy \d rows = \d rows of the question '/);
-  expect(stdout).toContain(`rows of the question '${text}' at revision 1 in `);
-  await sleep(1_100); // days are resolved to seconds
-  const { json, sentence } = await statusOf('dir:');
-  expect(json).toMatchObject({ revision: 1, report_revision: 1, in_step: isInStep });
-  expect(sentence).toMatch(/^\d rows of the question '[^']+' at revision 1, synced /);
-  expect(sentence).toContain(ending);
-  const verified = await runHere(['sync', 'verify', ...copies['dir:']()], environmentOf(service, report.credentials));
-  expect(verified).toMatchObject({ code: question.startsWith('expires') ? 75 : 0 });
-  if (verified.code === 0) expect(verified.stdout).toContain(` rows of the question '${text}', `);
 });
 
 test('a file of a later revision than that of the report, as after a restore, is not in step', async () => {
