@@ -99,29 +99,20 @@ export function parseObject(text: string, file: string): Partial<Record<string, 
 
 const objectBounds = { depthMax: 4, valuesMax: 64 };
 
-/** Writes a file that only this user can read, in a folder that only this user can open. */
+/**
+ * Replaces a file that only this user can read, in a folder that only this user can open. Other
+ * processes see the old content or the new one, never a part.
+ */
 export function writePrivateFile(path: string, text: string): void {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}`;
   try {
     createFolders(dirname(path));
     chmodSync(dirname(path), 0o700); // the folder may be an older one
-  } catch (error) {
-    throw writeFailure(path, error);
-  }
-  replaceFile(path, text);
-}
-
-/**
- * Replaces a file that only this user can read. Other processes see the old content or the new one,
- * never a part.
- */
-export function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.${randomBytes(4).toString('hex')}`;
-  try {
     writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw writeFailure(path, error as NodeJS.ErrnoException);
+    throw writeFailure(path, error);
   }
 }
 

@@ -65,8 +65,7 @@ function adviceOn(error: SubreportError): string[] {
   if (error instanceof ConnectionError) return causesOf(error);
   if (!(error instanceof ApiError)) return [];
   if (error.code === 'UNAUTHORISED') return ["Log in again with 'subreport login'."];
-  if (error.code === 'RESYNC_REQUIRED')
-    return ['Read all changes again, without --since or with a new --state file, into an empty copy.'];
+  if (error.code === 'RESYNC_REQUIRED') return ['Read all changes again, without --since, into an empty copy.'];
   return [];
 }
 

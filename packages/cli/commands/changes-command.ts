@@ -6,7 +6,6 @@ import {
   type DescribedChange,
   type FollowPage,
   type SubscriptionChange,
-  type ValueStore,
 } from '../../client/index.ts';
 import { changeFilterParameters, changeParameters } from '../../contract/change.ts';
 import { changesSummaryParameters } from '../../contract/changes-summary.ts';
@@ -14,7 +13,6 @@ import { defaultPageLimits } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
 import { countText, type Output } from '../../terminal/output.ts';
-import { readFileIfAny, replaceFile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { writeChangesSummary } from './changes-summary.ts';
 import { addParameterOptions, type GivenQuery, readSeconds } from './filter-options.ts';
@@ -48,7 +46,6 @@ interface ChangesOptions extends ProfileOption, OutputOptions {
   readonly until?: string;
   readonly follow?: boolean;
   readonly every: number;
-  readonly state?: string;
   readonly kind?: string;
   readonly field?: string;
   readonly from?: string;
@@ -66,20 +63,18 @@ export function addChangesCommand(program: Command, output: Output): void {
     .option('--summary', 'count the changes since --since: by kind, transition, day and import')
     .addOption(new Option('--until <date>', 'with --summary, the end of the period'))
     .option('--follow', 'wait for further changes until Ctrl-C')
-    .option('--every <seconds>', 'seconds between the requests of --follow', readSeconds, 60)
-    .option('--state <file>', 'continue from the change token in this file, and store the next one in it');
+    .option('--every <seconds>', 'seconds between the requests of --follow', readSeconds, 60);
   addOutputOptions(addProfileOption(command))
     .addHelpText(
       'after',
       `
-Without --since, all subscriptions are listed first. To keep a copy up to date, apply the changes in order.
+Without --since, all subscriptions are listed first. To keep a copy up to date: subreport sync.
 
 Examples:
   subreport changes --since yesterday --summary
   subreport changes --since yesterday --before
   subreport changes --since 7d --newest --field status --to DEPLETED
-  subreport changes --state changes.token > changes.ndjson
-  subreport changes --follow --every 10 --state changes.token | ./apply-changes`,
+  subreport changes --since now --follow --every 10`,
     )
     .action((given: ChangesOptions) =>
       runReader((signal) => {
@@ -95,7 +90,7 @@ Examples:
 
 /** Options of `changes` that its `--summary` does not have. */
 const listOptions = [
-  ...(['before', 'newest', 'follow', 'state', 'kind', 'field', 'from', 'to', 'importId', 'fields', 'size'] as const),
+  ...(['before', 'newest', 'follow', 'kind', 'field', 'from', 'to', 'importId', 'fields', 'size'] as const),
 ];
 
 /** Counts the changes of a period. */
@@ -121,11 +116,9 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
   if (options.summary === true) return countChanges(options, output, signal);
   const screen = openScreen(options, output);
   const { values, dates } = readAsked(options, linkUse, screen, parameters);
-  const { since: given, size, fields, zone, ...filters } = values;
+  const { since: begin, size, fields, zone, ...filters } = values;
   requireSuited(options, screen, Object.keys(filters).length > 0);
   const { client } = connect(options);
-  const store = options.state === undefined ? undefined : tokenFile(options.state);
-  const begin = (await store?.load()) ?? given;
   const layout = options.before === true ? describedLayout(fields) : changeLayout(screen.color, fields);
   const writer = writeRecords<SubscriptionChange | DescribedChange>(screen, layout);
   const pages = size === undefined ? { signal } : { signal, size: Number(size) };
@@ -145,7 +138,6 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
       },
       onError: (error) => screen.remark(`Retrying: ${error.message}`),
       intervalMs: options.every * 1000,
-      ...(store && { store }),
     });
   const read = async (since: string | undefined): Promise<void> => {
     const asked = {
@@ -156,10 +148,7 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
       ...(options.newest === true && { order: 'newest' }),
       ...(options.before === true && { before: true }),
     } as ChangesOptionsOfClient<boolean>;
-    for await (const page of client.changes(since, asked)) {
-      await onPage(page);
-      await store?.save(page.next);
-    }
+    for await (const page of client.changes(since, asked)) await onPage(page);
   };
   const run = options.follow === true ? follow : read;
   await run(begin).catch((error: unknown) =>
@@ -167,26 +156,22 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
   );
   signal.throwIfAborted();
   await writer.end();
-  const more = store === undefined ? `. Next changes: subreport changes --since ${next}` : '';
-  screen.remark(`${countText(count)} changes${more}`);
+  screen.remark(`${countText(count)} changes. Next changes: subreport changes --since ${next}`);
 }
 
 /** Throws `UsageError` for options that cannot be used together; `isFiltered` by a parameter. */
 function requireSuited(
-  { until, follow, before, newest, fields, state }: ChangesOptions,
+  { until, follow, before, newest, fields }: ChangesOptions,
   screen: Screen,
   isFiltered: boolean,
 ): void {
-  const isPart = newest === true || isFiltered;
   if (until !== undefined) throw new UsageError('Cannot use --until without --summary: changes end now: omit it');
   if (follow === true && screen.format === 'json')
     throw new UsageError('Cannot follow as JSON: an array would never end: use -o ndjson');
-  if (follow === true && (before === true || fields !== undefined || isPart))
+  if (follow === true && (before === true || fields !== undefined || newest === true || isFiltered))
     throw new UsageError(
       'Cannot follow with --before, --newest, --fields or a filter: a copy needs all changes: omit them',
     );
-  if (state !== undefined && isPart)
-    throw new UsageError('Cannot keep --state with --newest or a filter: a copy needs all changes in order: omit them');
 }
 
 /** Whether a value is a date such as 'yesterday', not an instant or a token. */
@@ -208,12 +193,5 @@ function laterStart(error: unknown, { isDate, screen }: { readonly isDate: boole
 /** The output does not mark the start of a full read, so a program could not detect one. */
 const resyncRequired = () =>
   new CommandError(
-    'Cannot follow the changes: the change token must be valid: it is too old, or the service was restored from a backup. Read all changes again, without --since or with a new --state file, into an empty copy.',
+    'Cannot follow the changes: the change token must be valid: it is too old, or the service was restored from a backup. Read all changes again, without --since.',
   );
-
-function tokenFile(path: string): ValueStore<string> {
-  return {
-    load: () => readFileIfAny(path)?.trim() || undefined,
-    save: (token) => replaceFile(path, `${token ?? ''}\n`),
-  };
-}

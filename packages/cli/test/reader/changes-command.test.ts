@@ -26,14 +26,11 @@ describe('subreport changes', () => {
     ],
   ];
   const copied = [...selections, ['--before']];
-  const counted = [...copied, ['--follow'], ['--state', join(folder, 'state')], ['--size', '5']];
+  const counted = [...copied, ['--follow'], ['--size', '5']];
 
   const refused: readonly (readonly [args: readonly string[], said: string])[] = [
     ...copied.map(
       (more) => [['--follow', ...more], 'Cannot follow with --before, --newest, --fields or a filter'] as const,
-    ),
-    ...selections.map(
-      (more) => [['--state', join(folder, 'state'), ...more], 'Cannot keep --state with --newest or a filter'] as const,
     ),
     ...counted.map(
       (more) => [['--summary', '--since', '7d', ...more], `Cannot count changes with ${more[0]}: --summary`] as const,

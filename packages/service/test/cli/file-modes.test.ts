@@ -37,7 +37,6 @@ afterAll(async () => {
 /** Commands that write files, in a folder of their own. */
 const commands: readonly (readonly string[])[] = [
   ...['all.csv', 'all.csv.gz', 'all.ndjson', 'all.parquet', 'all.xlsx'].map((file) => ['export', file]),
-  ['changes', '--state', 'changes.token'],
   ['sync', '--to', 'sqlite:copy.db'],
   ['sync', '--to', 'dir:files', '--format', 'csv.gz'],
   ['sync', '--to', 'stdout:ndjson', '--state', 'state.db'],
