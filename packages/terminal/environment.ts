@@ -20,16 +20,6 @@ export function readVariable(name: (typeof commandVariables)[number]): string | 
 /** All variables, for rclone, which has settings and credentials in them. */
 export const allVariables = (): NodeJS.ProcessEnv => process.env;
 
-/** Whether npx started the program, which is then not on the path. */
-function isStartedByNpx(): boolean {
-  const { npm_command: command, npm_lifecycle_script: script = '' } = process.env;
-  return command === 'exec' && /^["']?subreport\b/.test(script);
-}
-
-/** A message whose commands begin as this one was started. */
-export const asStarted = (message: string): string =>
-  isStartedByNpx() ? message.replaceAll(/(?<=['(]|: |^)subreport (?=[a-z])/gm, 'npx subreport ') : message;
-
 /** The folder of the profiles (XDG Base Directory Specification). */
 export const configFolder = (): string => join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'subreport');
 

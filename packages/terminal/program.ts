@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import { asStarted } from './environment.ts';
 import { CommandError, InterruptedError, TemporaryError, UsageError } from './error.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
@@ -79,7 +78,7 @@ export async function runProgram(
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof InterruptedError) return error.exitCode;
     const { message, exitCode } = failureOf(error);
-    output.stderr.write(`${asStarted(message)}\n`);
+    output.stderr.write(`${message}\n`);
     return exitCode;
   }
 }

@@ -7,7 +7,6 @@ import {
   type ProfileOption,
   profileName,
 } from '../../terminal/connection.ts';
-import { asStarted } from '../../terminal/environment.ts';
 import { counted, type Output, writeResult } from '../../terminal/output.ts';
 import {
   defaultProfile,
@@ -61,7 +60,7 @@ Examples:
           output,
           options.json === true,
           { profile: name, base_url: profile.base_url, client_id: profile.client_id, subscriptions: total },
-          `Logged in to ${profile.base_url} as ${profile.client_id}${describeTotal(total)}.\n${asStarted(`Read them with: subreport list${use}`)}`,
+          `Logged in to ${profile.base_url} as ${profile.client_id}${describeTotal(total)}.\nRead them with: subreport list${use}`,
         );
       }),
     );

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { asStarted } from '../../terminal/environment.ts';
 import { formatTable, type Output, writeResult } from '../../terminal/output.ts';
 import { profileNames, readProfile } from '../../terminal/profile.ts';
 
@@ -15,11 +14,6 @@ export function addProfilesCommand(program: Command, output: Output): void {
         return { profile, base_url, client_id };
       });
       const table = formatTable(['PROFILE', 'SERVICE', 'CLIENT'], profiles.map(Object.values));
-      writeResult(
-        output,
-        json,
-        profiles,
-        profiles.length === 0 ? asStarted("No profiles: run 'subreport login' first") : table,
-      );
+      writeResult(output, json, profiles, profiles.length === 0 ? "No profiles: run 'subreport login' first" : table);
     });
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { guardText, writeRecordLine } from '../../contract/csv.ts';
-import { asStarted, wantsColor } from '../../terminal/environment.ts';
+import { wantsColor } from '../../terminal/environment.ts';
 import type { Output } from '../../terminal/output.ts';
 import { type Column, type FittedTable, fitTable } from './fit-table.ts';
 
@@ -56,9 +56,7 @@ function tableWriter<Row>(screen: Screen, { columns }: RowLayout<Row>): RecordWr
     async end() {
       const dropped = table?.dropped ?? [];
       if (dropped.length > 0) {
-        screen.remark(
-          asStarted(`Columns that do not fit: ${dropped.join(', ')}. All fields: -o csv, or 'subreport show ID'`),
-        );
+        screen.remark(`Columns that do not fit: ${dropped.join(', ')}. All fields: -o csv, or 'subreport show ID'`);
       }
     },
   };

@@ -145,12 +145,6 @@ describe('login and profiles', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ profile: 'piped', subscriptions: 45 })]);
   });
 
-  test('login by npx names the next command as it is started', async () => {
-    const byNpx = { npm_command: 'exec', npm_lifecycle_script: 'subreport login' };
-    const { stdout } = await logIn({ XDG_CONFIG_HOME: join(folder, 'by-npx'), ...byNpx }, 'by-npx');
-    expect(stdout).toContain('Read them with: npx subreport list --profile by-npx\n');
-  });
-
   test('commands share one token', async () => {
     await run('token');
     const before = requestsOf('/oauth2/token');
