@@ -36,7 +36,6 @@ const {
   'as-of': _ofExports,
   ...listed
 } = reportParameters(limits);
-const { sort: _sort, size: _size, cursor: _ofApi, fields: _fields, ...filters } = listed;
 const { email: _ofSummary, ...counted } = summaryParameters;
 const { 'as-of': asOf } = counted;
 
@@ -51,7 +50,6 @@ const pastOfList = {
 
 /** The arguments of the tools, by the names of the API's parameters. */
 export const inputs = {
-  count: argumentsOf(withLists({ ...filters, 'as-of': asOf })),
   list: argumentsOf(withLists({ ...listed, cursor, 'as-of': pastOfList })),
   get: argumentsOf({ id: SubscriptionId, ...subscriptionParameters }, ['id']),
   history: argumentsOf({ id: SubscriptionId }, ['id']),

@@ -86,7 +86,7 @@ test('few of many statuses are named', async () => {
     } as unknown as SubreportClient;
     const options = { correlationId: 'c', signal: new AbortController().signal };
     const call = { client, options, appliedFilters: () => undefined };
-    return (await tools.count_subscriptions?.run(call, { status: 'A,B,C,D,E,F,G' }))?.explanation;
+    return (await tools.list_subscriptions?.run(call, { status: 'A,B,C,D,E,F,G' }))?.explanation;
   };
   const explanation = String(await ask(status));
   expect(explanation).toMatch(

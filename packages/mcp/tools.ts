@@ -38,22 +38,9 @@ const asTable = 'Each row has a cell for each column.';
 
 /** The tools by name. */
 export const tools: Readonly<Record<string, Tool>> = {
-  count_subscriptions: {
-    title: 'Count subscriptions',
-    description:
-      'Counts the data subscriptions that match the filters, now or at an instant of the past. The number is exact. If no subscription has a status, product or plan of the filters, explanation says so; not_found has the values of lists that none has.',
-    input: inputs.count,
-    async run(call, given) {
-      const { total, explanation, notFound } = await countOf(call, given);
-      const applied = call.appliedFilters();
-      if (total === undefined) throw noTotal('count the subscriptions', '; list them instead');
-      const found = { total, ...missingOf(notFound) };
-      return { ...found, ...(await explained(call, given, explanation)), applied_filters: applied };
-    },
-  },
   list_subscriptions: {
     title: 'List subscriptions',
-    description: `Lists data subscriptions that match the filters: at most ${rowsMax}, and the cursor of the following ones. ${asTable} To know how many there are, use the total of the answer; never count pages.`,
+    description: `Lists data subscriptions that match the filters: at most ${rowsMax}, and the cursor of the following ones. ${asTable} The total of the answer is exact: for a number alone, ask with size 1, and never count pages. If no subscription has a status, product or plan of the filters, explanation says so; not_found has the values of lists that none has.`,
     input: inputs.list,
     run: (call, given) => (given['as-of'] === undefined ? listRows(call, given) : listPast(call, given)),
   },
@@ -134,23 +121,8 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
 };
 
-/** Counts the subscriptions, of which only a summary knows the past. */
-async function countOf({ client, options }: Call, given: Arguments): Promise<{ readonly total?: number } & Explained> {
-  const isList = Object.values(given).some(Array.isArray);
-  if (given['as-of'] === undefined) {
-    const page = await client.subscriptions({ ...given, size: 1 }, options).page();
-    return { ...totalOf(page), explanation: page.explanation, notFound: page.notFound };
-  }
-  if (!isList) return client.summary({ ...given, by: 'auto-renew' } as SummaryQuery, options);
-  // a summary has no lists
-  const report = await client.export(given as ExportQuery, { ...options, format: 'ndjson', verify: false });
-  await report.cancel();
-  return { ...totalOf(report), explanation: report.explanation, notFound: report.notFound };
-}
-
 interface Explained {
   readonly explanation?: string | undefined;
-  readonly notFound?: NotFound;
 }
 
 /** Most values of a list that an answer names as not found. */
@@ -205,7 +177,7 @@ async function listPast(call: Call, { size = rowsDefault, cursor, ...query }: Ar
   const { total } = totalOf(report);
   if (total === undefined) {
     await report.cancel();
-    throw noTotal('list the past');
+    throw new TypeError('Cannot list the past: the server must send X-Total-Count');
   }
   // before another request, so that the export is not kept open
   const records = await firstRecords(report, Math.min(Number(size), total));
@@ -240,9 +212,6 @@ async function fitting(size: number, ask: (size: number) => Promise<Answer>): Pr
 /** The total of a page or an export, which another server of the API may not send. */
 const totalOf = ({ totalCount }: Pick<SubscriptionPage, 'totalCount'>): { readonly total?: number } =>
   Number.isNaN(totalCount) ? {} : { total: totalCount };
-
-const noTotal = (what: string, instead = ''): TypeError =>
-  new TypeError(`Cannot ${what}: the server must send X-Total-Count${instead}`);
 
 /**
  * Why nothing matches, from the service; otherwise which of several statuses no subscription has,

@@ -122,7 +122,7 @@ describe('21,000 records', () => {
       appliedFilters: () => undefined,
     };
     const ask = (name: string, given: object) => tools[name]?.run(call, { ...given });
-    expect(await ask('count_subscriptions', { status: 'none' })).toMatchObject({ total: model.none });
+    expect(await ask('list_subscriptions', { status: 'none' })).toMatchObject({ total: model.none });
     expect(await ask('list_subscriptions', { size: 3 })).toMatchObject({ total: all, next_cursor: expect.any(String) });
     const summary = (await ask('summarize_subscriptions', {})) as {
       readonly total: number;

@@ -87,7 +87,7 @@ const questions: readonly [question: string, answer: (ask: Ask) => Promise<void>
   [
     'How many active plans do we have?',
     async (ask) => {
-      const { total } = await ask('count_subscriptions', { status: 'ACTIVE' });
+      const { total } = await ask('list_subscriptions', { status: 'ACTIVE' });
       expect(total).toBe(present.filter(is('ACTIVE')).length);
     },
   ],
@@ -106,7 +106,7 @@ const questions: readonly [question: string, answer: (ask: Ask) => Promise<void>
   [
     'How many active plans did we have a month ago?',
     async (ask) => {
-      const { total } = await ask('count_subscriptions', { status: 'ACTIVE', as_of: monthAgo });
+      const { total } = await ask('list_subscriptions', { status: 'ACTIVE', as_of: monthAgo });
       expect(total).toBe(past.filter(is('ACTIVE')).length);
     },
   ],
@@ -306,7 +306,7 @@ const questions: readonly [question: string, answer: (ask: Ask) => Promise<void>
   [
     'How many suspended SIMs do we have?',
     async (ask) => {
-      const { total, explanation } = await ask('count_subscriptions', { status: 'SUSPENDED' });
+      const { total, explanation } = await ask('list_subscriptions', { status: 'SUSPENDED' });
       expect([total, explanation]).toEqual([
         0,
         expect.stringContaining("No subscription of yours has the status 'SUSPENDED'"),
@@ -318,7 +318,7 @@ const questions: readonly [question: string, answer: (ask: Ask) => Promise<void>
   [
     'How many subscriptions have no status?',
     async (ask) => {
-      const { total } = await ask('count_subscriptions', { status: 'none' });
+      const { total } = await ask('list_subscriptions', { status: 'none' });
       expect(total).toBe(present.filter(({ status }) => status === undefined).length);
     },
   ],

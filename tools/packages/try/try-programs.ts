@@ -60,7 +60,7 @@ export async function tryAssistant(
   await lines.next();
   const ms = Math.round(performance.now() - started);
   send({ method: 'notifications/initialized' });
-  send({ id: 2, method: 'tools/call', params: { name: 'count_subscriptions', arguments: {} } });
+  send({ id: 2, method: 'tools/call', params: { name: 'list_subscriptions', arguments: {} } });
   const answer = (await lines.next()).value ?? '{}';
   child.stdin.end();
   const [code] = await once(child, 'close');

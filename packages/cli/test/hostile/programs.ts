@@ -104,7 +104,7 @@ export const programs: readonly (readonly [string, Program])[] = [
       input: [
         rpc(1, 'initialize', info),
         JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
-        rpc(2, 'tools/call', { name: 'count_subscriptions', arguments: {} }),
+        rpc(2, 'tools/call', { name: 'list_subscriptions', arguments: {} }),
         '',
       ].join('\n'),
     },

@@ -171,7 +171,6 @@ test('no number of records is made up where the server sends none', async () => 
   expect(await client.subscriptions().page()).toMatchObject({ totalCount: Number.NaN, currentPage: Number.NaN });
   const call = { client, options: { correlationId: 'c', signal: new AbortController().signal } };
   const ask = (name: string) => tools[name]?.run({ ...call, appliedFilters: () => '' }, {});
-  await expect(ask('count_subscriptions')).rejects.toThrow('the server must send X-Total-Count');
   const listed = await ask('list_subscriptions');
   expect(listed).not.toHaveProperty('total');
   expect(listed?.rows).toHaveLength(10);
