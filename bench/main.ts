@@ -5,7 +5,7 @@ import { once } from 'node:events';
 
 const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
   handler: [['handler/measure.ts']],
-  report: [['report/cold.ts'], ['report/hot.ts']],
+  report: [['report/cold.ts']],
   any: [['any/measure.ts']],
   import: [['--max-old-space-size=8192', 'import/bench.ts']],
   export: [['report/export.ts']],

@@ -201,8 +201,8 @@ const rows: readonly Folder[] = [
   },
   {
     path: 'http/report',
-    contents: "the report's operations: pages, exports, summaries, changes, response caching",
-    imports: [...routes, 'storage/bounded-map.ts', 'report', ...server],
+    contents: "the report's operations: pages, exports, summaries, changes, entity tags",
+    imports: [...routes, 'storage/tables/tenant-revision.ts', 'lru-cache', 'report', ...server],
   },
   {
     path: 'http/oauth',

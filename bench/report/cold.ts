@@ -6,13 +6,13 @@ import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/
 import { compareSides, type Measured, ratioOf, type Side } from '../support/compare.ts';
 import { loadDataSet } from '../support/data-set.ts';
 import { readOptions } from '../support/options.ts';
-import { type OurService, pageCacheOf, startOurs } from '../support/our-service.ts';
+import { type OurService, startOurs } from '../support/our-service.ts';
 import { treeCpuSeconds } from '../support/process-tree.ts';
 import { machineFacts, printSection, resultTable } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
-// Cold: page 1 of any of 200 tenants in any twelve months, without cached responses: queries that
+// Cold: page 1 of any of 200 tenants in any twelve months, queries that
 // recur, as those of dashboards do, bounds that were never sent before, and the page after it by
 // cursor. Compares our service with node:http that sends the same bytes and, on one PostgreSQL,
 // with the hand-written peer and the method of PostgREST. Prints the ratios that have a limit.
@@ -30,7 +30,7 @@ const newPagesOfRound = 13_000;
 const warmUpSeconds = 10;
 const options = readOptions({ records: 1_000_000 });
 const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; a full page 1 of 50 records, random tenant, random twelve months of createdDate, newest
-first, valid token, exact total, no response cache. Recurring: ${recurringPages} different queries that come again; new bounds: ${newPages}, each forgotten when it comes again. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
+first, valid token, exact total. Recurring: ${recurringPages} different queries that come again; new bounds: ${newPages}, each forgotten when it comes again. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
 LOG_LEVEL, written to /dev/null; the other sides write none. "With the database": CPU time of the service and of PostgreSQL.
 Raw sends one of the pages.`;
 
@@ -146,13 +146,12 @@ async function measure(
     console.log(`${name}: loaded in ${((performance.now() - began) / 1000).toFixed(0)} s`);
     const [peer, postgrest] = await peersOf(opened, tenants);
     for (const each of [peer, postgrest]) if (each !== undefined) running.push(each);
-    const uncached = pageCacheOf(0);
-    const ours = await startOurs(opened, tenants, uncached);
-    const base = options.base && (await startOurs(opened, tenants, uncached, mainOf(options.base)));
+    const ours = await startOurs(opened, tenants);
+    const base = options.base && (await startOurs(opened, tenants, {}, mainOf(options.base)));
     if (base) running.push(base);
-    const logging = await startOurs(opened, tenants, { ...uncached, LOG_LEVEL: 'info' });
+    const logging = await startOurs(opened, tenants, { LOG_LEVEL: 'info' });
     // its own process, so that its ranges evict none of those that recur
-    const forgetful = await startOurs(opened, tenants, uncached);
+    const forgetful = await startOurs(opened, tenants);
     running.push(ours, logging, forgetful);
     const { walks, full } = await findFullWalks(logging, tenants);
     const pages = walks.map((walk) => walk.first);

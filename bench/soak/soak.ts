@@ -8,7 +8,6 @@ import { directoryStatement } from '../../packages/service/storage/store.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet, tenantSizes, until } from '../support/data-set.ts';
-import { pageCacheOf } from '../support/our-service.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { SoakClient, type SoakedService, type Tally } from './soak-client.ts';
 
@@ -117,7 +116,6 @@ const server = await startServer(
   {
     MANAGEMENT_PORT: String(managementPort),
     ACCESS_TOKEN_SECONDS: '60',
-    ...pageCacheOf(16), // full early, so that evictions are measured too
     HISTORY_DAYS: '1',
     ...opened.environment,
   },

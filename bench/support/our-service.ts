@@ -9,12 +9,6 @@ export interface OurService extends ServerProcess {
   readonly tokens: ReadonlyMap<TenantId, string>;
 }
 
-/** Settings with which a service has a response cache of so many MiB. */
-export const pageCacheOf = (mib: number): Readonly<Record<string, string>> => ({
-  PAGE_CACHE_MIB: String(mib),
-  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${new URL('./set-page-cache.ts', import.meta.url)}`,
-});
-
 /** Our service with the clients that requested these tokens. */
 export interface StartedService extends OurService {
   readonly clients: readonly Readonly<Record<'client_id' | 'client_secret', string>>[];

@@ -88,7 +88,6 @@ export async function serve(
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     limiter: protection.limiter,
     queue: protection.queue,
-    pageCacheBytes: protection.pageCacheBytes,
     exports: { ...exportLimits(config), memory: protection.memory, onCount: opened?.metrics.exports },
     publicUrl,
   });

@@ -1,6 +1,6 @@
 import { FairQueue, type FairQueueLimits } from '../../http/listener/fair-queue.ts';
 import { createRateLimiter, type RateLimiter, type RequestCounter } from '../../http/listener/rate-limit.ts';
-import { type ExportLimits, type MemoryBudget, shareMemory } from '../../http/listener/slots.ts';
+import { type ExportLimits, MemoryBudget } from '../../http/listener/slots.ts';
 import type { RequestMetrics } from '../../metrics/request-metrics.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
@@ -10,7 +10,6 @@ import { planMemory } from './plan-memory.ts';
 interface Protection {
   readonly limiter: RateLimiter;
   readonly queue: FairQueue;
-  readonly pageCacheBytes: number;
   readonly memory: MemoryBudget;
 }
 
@@ -22,7 +21,8 @@ export function createProtection(
   refused: RequestMetrics['refused'],
 ): Protection {
   return {
-    ...shareMemory(planMemory(config, 1).heapMib * mib, config.fixed.pageCacheMib * mib),
+    // the other half of the heap is for requests, other memories and garbage
+    memory: new MemoryBudget((planMemory(config, 1).heapMib * mib) / 2),
     limiter: createRateLimiter({
       perMinute: config.RATE_LIMIT_PER_MINUTE,
       requests,

@@ -20,11 +20,6 @@ export const fixedLimits = {
   tokenFailuresPerMinute: 20,
   /** A process serves them in a fraction of a second; more would only wait longer. */
   requestsWaitingMax: 200,
-  /**
-   * Response cache of a process: thousands of pages, each used until its tenant changes. With
-   * little memory it is smaller (`shareMemory`).
-   */
-  pageCacheMib: 64,
 } as const satisfies Record<string, number>;
 
 export type FixedLimits = Readonly<Record<keyof typeof fixedLimits, number>>;

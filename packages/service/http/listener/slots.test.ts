@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RequestError } from './error.ts';
-import { createSlots, MemoryBudget, shareMemory } from './slots.ts';
+import { createSlots, MemoryBudget } from './slots.ts';
 
 const limits = { max: 4, perClientMax: 2, perTenantMax: 3 };
 
@@ -123,16 +123,4 @@ test('a process with too little memory for a load still runs one at a time', () 
   expect(refusal(() => load('b', 'globex'))?.code).toBe('UNAVAILABLE');
   end();
   expect(refusal(() => load('b', 'globex'))).toBeUndefined();
-});
-
-test.each([
-  ['a container of 512 MiB', 256, 64, 32, 4],
-  ['a container of 1 GiB', 512, 64, 64, 8],
-  ['a container of 1 GiB without a cache', 512, 0, 0, 10],
-])('%s gives the response cache and loads their parts of its heap', (_title, heapMib, cacheMib, cachedMib, loads) => {
-  const { pageCacheBytes, memory } = shareMemory(heapMib * mib, cacheMib * mib);
-  expect(pageCacheBytes).toBe(cachedMib * mib);
-  const load = createSlots({ max: 100, perClientMax: 100, memory }, 'load');
-  for (let n = 0; n < loads; n += 1) load('a', 'acme');
-  expect(refusal(() => load('a', 'acme'))?.code).toBe('UNAVAILABLE');
 });

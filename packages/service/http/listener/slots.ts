@@ -41,16 +41,6 @@ export class MemoryBudget {
   }
 }
 
-/**
- * Divides half of a process's heap: the response cache takes what it wants, at most a fourth of it;
- * exports and loads share the rest. The other half is for requests, other memories and garbage.
- * Node.js limits the heap to half of a container's memory.
- */
-export function shareMemory(heapBytes: number, wantedCacheBytes: number) {
-  const pageCacheBytes = Math.min(wantedCacheBytes, Math.floor(heapBytes / 8));
-  return { pageCacheBytes, memory: new MemoryBudget(heapBytes / 2 - pageCacheBytes) };
-}
-
 export interface ExportLimits extends SlotLimits {
   /** Longest time without progress of an export, in milliseconds: its client stopped reading. */
   readonly stallMs: number;

@@ -14,7 +14,7 @@ import { acceptJson, type SharedParts } from './report-routes.ts';
 /** Adds `GET /v1/subscription/{id}` and its history. */
 export function addRecordRoutes(
   app: FastifyInstance,
-  { report, sendCached, onRequest: authorize, preHandler }: SharedParts,
+  { report, sendTagged, onRequest: authorize, preHandler }: SharedParts,
 ): void {
   const onRequest = [authorize, acceptJson];
   const sendOne = (
@@ -23,7 +23,7 @@ export function addRecordRoutes(
     key: readonly unknown[],
     read: (context: ReportContext, tenant: TenantId) => ReturnType<typeof getSubscription>,
   ): Promise<FastifyReply> =>
-    sendCached(request, reply, {
+    sendTagged(request, reply, {
       key: JSON.stringify(key),
       load: async () => {
         const { record, revision } = await read(whileConnected(report, request), accessOf(request).tenant);

@@ -13,14 +13,14 @@ import { preferredType } from '../listener/preferred-type.ts';
 import { whileConnected } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 import { refuseMethod } from '../listener/unrouted.ts';
-import type { CachedSender } from './page-cache.ts';
 import { createExportSender } from './send-export.ts';
+import type { TaggedSender } from './send-tagged.ts';
 
 /** What the report operations share: caches, limits, and the hooks of each of their routes. */
 export interface SharedParts {
   readonly report: ReportContext;
   readonly exports: ExportLimits;
-  readonly sendCached: CachedSender;
+  readonly sendTagged: TaggedSender;
   /** Authorizes and counts a request, before its body is read. */
   readonly onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Waits for the turn of a request, after its body has arrived. */
@@ -34,7 +34,7 @@ type SendReport = (request: FastifyRequest, reply: FastifyReply, parse: () => Re
 export function createReportSender({
   report,
   exports,
-  sendCached,
+  sendTagged,
 }: Omit<SharedParts, 'onRequest' | 'preHandler'>): SendReport {
   const keyOf = createPageKey(report);
   const sendWhole = createExportSender(report, exports);
@@ -43,7 +43,7 @@ export function createReportSender({
     const query = stages.run('parse', parse);
     if (query.all) return sendWhole(request, reply, query);
     const { tenant } = accessOf(request);
-    return sendCached(request, reply, {
+    return sendTagged(request, reply, {
       key: keyOf(query),
       load: () => listSubscriptions(whileConnected(report, request), tenant, query, stages),
     });

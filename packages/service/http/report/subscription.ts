@@ -1,15 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/verify/resource-server.ts';
 import type { ReportContext } from '../../report/report-query.ts';
-import { createRevisionLookup } from '../../report/report-revision.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { type FairQueue, takeTurn } from '../listener/fair-queue.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 import { addFindingsRoute, createFindingsSender } from './findings-routes.ts';
-import { createCachedSender } from './page-cache.ts';
 import { addRecordRoutes } from './record-routes.ts';
 import { addReportRoutes, createReportSender, type SharedParts } from './report-routes.ts';
+import { createTaggedSender } from './send-tagged.ts';
 import { addSummaryRoutes } from './summary-routes.ts';
 
 export interface SubscriptionRoutes {
@@ -18,8 +17,6 @@ export interface SubscriptionRoutes {
   readonly authorize: (header: string | undefined) => Promise<Access>;
   readonly limiter: Pick<RateLimiter, 'count'>;
   readonly queue: FairQueue;
-  /** Maximum size of the response cache in bytes; 0 disables it. */
-  readonly pageCacheBytes: number;
   readonly exports: ExportLimits;
 }
 
@@ -34,19 +31,19 @@ export type AddSubscriptionRoutes = (app: FastifyInstance, authorize?: Authorize
 
 /**
  * Makes the function that adds the report operations. Wherever they are added, they share the
- * caches and limits.
+ * limits.
  */
 export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscriptionRoutes {
-  const { report, limiter, queue, exports, pageCacheBytes } = routes;
-  const sendCached = createCachedSender(pageCacheBytes, createRevisionLookup(report.store));
-  const sendReport = createReportSender({ report, exports, sendCached });
-  const sendFindings = createFindingsSender({ report, exports, sendCached });
+  const { report, limiter, queue, exports } = routes;
+  const sendTagged = createTaggedSender(report.store);
+  const sendReport = createReportSender({ report, exports, sendTagged });
+  const sendFindings = createFindingsSender({ report, exports, sendTagged });
   const authorizeByToken: AuthorizeRequest = ({ headers }) => routes.authorize(headers.authorization);
   return (app, authorize = authorizeByToken) => {
     const shared: SharedParts = {
       report,
       exports,
-      sendCached,
+      sendTagged,
       onRequest: async (request, reply) => {
         request.access = await authorize(request, reply);
         await limiter.count(request, reply);

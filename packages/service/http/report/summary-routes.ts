@@ -11,8 +11,8 @@ import type { TenantId } from '../../storage/store.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { queryOf, routePath } from '../listener/operation-routes.ts';
 import { whileConnected } from '../listener/request-deadline.ts';
-import type { CacheableResponse } from './page-cache.ts';
 import { acceptedFormat, acceptJson, type SharedParts } from './report-routes.ts';
+import type { TaggedResponse } from './send-tagged.ts';
 
 /** Stages of an operation whose query is parsed before its response is looked up. */
 interface Answer<Query> {
@@ -23,13 +23,13 @@ interface Answer<Query> {
     tenant: TenantId,
     query: Query,
     stages: StageTimer,
-  ) => ReturnType<CacheableResponse['load']>;
+  ) => ReturnType<TaggedResponse['load']>;
 }
 
 /** Adds the summary of the report, its changes and their summary. */
 export function addSummaryRoutes(
   app: FastifyInstance,
-  { report, sendCached, onRequest, preHandler }: SharedParts,
+  { report, sendTagged, onRequest, preHandler }: SharedParts,
 ): void {
   const send = async <Query>(
     request: FastifyRequest,
@@ -39,7 +39,7 @@ export function addSummaryRoutes(
     const stages = createStages();
     const query = stages.run('parse', parse);
     const { tenant } = accessOf(request);
-    return sendCached(request, reply, {
+    return sendTagged(request, reply, {
       key: keyOf(query),
       load: () => load(whileConnected(report, request), tenant, query, stages),
     });

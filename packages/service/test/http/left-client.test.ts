@@ -56,7 +56,7 @@ describe.each(drawOne(engines, import.meta.url))('a client that leaves on $engin
 
   beforeAll(async () => {
     const opened = await openTestStore();
-    service = await startService({ ...opened, store: observe(opened.store, observed) }, {}, { pageCacheMib: 0 });
+    service = await startService({ ...opened, store: observe(opened.store, observed) });
     const tenant: TenantId = await service.createTenant('acme');
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id-0' })]);
     client = await service.createClient(tenant);

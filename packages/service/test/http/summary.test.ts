@@ -104,7 +104,6 @@ describe.each(drawn)('GET /v1/subscription/summary on $engine', ({ openTestStore
     const again = await get('', { 'if-none-match': etag });
     expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
     expect(again.headers.get('cache-control')).toBe('private, no-cache');
-    expect((await get()).headers.get('server-timing')).toMatch(/^cache;/);
     expect(reading).not.toHaveBeenCalled();
     reading.mockRestore();
     for (const query of ['?by=status', '?by=product-id', '?status=ACTIVE'])
