@@ -16,7 +16,7 @@ export interface Folder {
 
 const pages = ['preact', 'preact/hooks', '@preact/signals', 'client', 'contract'];
 const routes = ['http/listener', 'contract', 'auth', 'storage/error.ts', 'storage/store.ts'];
-const inAuth = ['auth/*', 'contract', 'storage', 'node'];
+const inAuth = ['auth/*', 'contract', 'storage', 'lru-cache', 'node'];
 const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', 'storage/commit'];
 const work = ['contract', 'storage', 'auth', 'audit', 'import'];
 const programs = ['cli/workbook', 'cli/remote', 'cli/sync'];
@@ -52,7 +52,7 @@ const rows: readonly Folder[] = [
   {
     path: 'storage',
     contents: 'the `Store` interface, its types, the migrations',
-    imports: ['lru-cache', 'node'],
+    imports: ['node'],
   },
   {
     path: 'storage/open-store.ts',
@@ -82,7 +82,7 @@ const rows: readonly Folder[] = [
   {
     path: 'storage/read',
     contents: 'reads pages, summaries and changes; the same statements on both engines',
-    imports: ['storage/*', 'storage/counts', 'node:timers/promises'],
+    imports: ['storage/*', 'storage/counts', 'lru-cache', 'node:timers/promises'],
   },
   {
     path: 'storage/sqlite',
@@ -107,7 +107,7 @@ const rows: readonly Folder[] = [
   {
     path: 'auth',
     contents: 'its context, errors, counts of attempts',
-    imports: ['contract', 'storage', 'node'],
+    imports: ['contract', 'storage', 'lru-cache', 'node'],
   },
   {
     path: 'auth/auth-context.ts',
@@ -227,7 +227,7 @@ const rows: readonly Folder[] = [
   {
     path: 'metrics',
     contents: 'metrics, and their sum over worker processes',
-    imports: ['contract', 'storage/store.ts', 'storage/bounded-map.ts', 'storage/tables', 'prom-client', 'node'],
+    imports: ['contract', 'storage/store.ts', 'storage/tables', 'prom-client', 'node'],
   },
   { path: 'client', contents: 'the client library: no dependency, at most 9.7 kB', imports: ['contract'] },
   {
@@ -322,6 +322,7 @@ const rows: readonly Folder[] = [
       'service/cli/settings',
       'service/cli/log',
       'service/cli/store',
+      'lru-cache',
       'commander',
       'pino',
       'node',

@@ -1,12 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
-import type { MemoryUse } from '../storage/bounded-map.ts';
 import { readMetricsOf } from './read-metric.ts';
 
 /** State that each process has, whether it serves requests or supervises workers. */
 export interface HostState {
   readonly droppedLogLines: () => number;
-  readonly memoryUse: () => readonly MemoryUse[];
   /** Workers that this process has replaced since its start; absent if it supervises none. */
   readonly replacedWorkers?: () => number;
 }
@@ -18,28 +16,12 @@ const percentiles = [50, 99, 100];
 /** Adds the metrics of this process to a registry; returns the function that stops measuring. */
 export function addProcessMetrics(registry: Registry, state: HostState): () => void {
   const { gauge, counter } = readMetricsOf(registry);
-  const { droppedLogLines, memoryUse, replacedWorkers = () => 0 } = state;
+  const { droppedLogLines, replacedWorkers = () => 0 } = state;
   counter('subreport_workers_replaced_total', 'Workers that were replaced since the start', replacedWorkers);
   counter(
     'subreport_log_lines_dropped_total',
     'Log lines that were dropped since the start because standard output did not accept them',
     droppedLogLines,
-  );
-  gauge(
-    'subreport_memory_bytes',
-    'Estimated bytes of the caches and counters in memory',
-    () => memoryUse().map(({ name, bytes }) => [{ memory: name }, bytes]),
-    { labels: ['memory'], aggregator: 'sum' },
-  );
-  counter(
-    'subreport_memory_lookups_total',
-    'Lookups in the caches and counters in memory, by whether they found an entry',
-    () =>
-      memoryUse().flatMap(({ name, hits, misses }) => [
-        [{ memory: name, result: 'hit' }, hits],
-        [{ memory: name, result: 'miss' }, misses],
-      ]),
-    { labels: ['memory', 'result'] },
   );
   gauge(
     'subreport_processes',

@@ -1,6 +1,6 @@
 import { argon2, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { BoundedMap } from '../../storage/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { TokenError } from '../error.ts';
 
 /** Generates a client secret: 256 random bits in base64url (RFC 6749 §10.10). */
@@ -96,7 +96,7 @@ export async function verifyChosenSecret(clientId: string, hash: string, secret:
 /**
  * Verified secrets, as HMACs under a key of this process, so that the slow hash runs once for each.
  */
-const proofs = new BoundedMap<Buffer>({ name: 'verified_secrets', entriesMax: 1_000, bytesMax: 1_048_576 });
+const proofs = new LRUCache<string, Buffer>({ max: 1_000 });
 const processKey = randomBytes(32);
 
 let last: Promise<unknown> = Promise.resolve();

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { decodeJwt } from 'jose';
+import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../../contract/oauth/grant.ts';
-import { BoundedMap, estimateBytes } from '../../storage/bounded-map.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { type ClientRow, findClientOfToken, isExternalClient } from '../../storage/tables/client.ts';
 import type { AuthContext } from '../auth-context.ts';
@@ -65,7 +65,7 @@ interface KnownToken {
 }
 
 /** The memory of tokens: verifying one takes three quarters of a trivial request. */
-const bounds = { entriesMax: 10_000, bytesMax: 33_554_432 };
+const bounds = { max: 10_000, maxSize: 33_554_432 };
 
 /** Bytes of a client in memory, with a long id and tenant. */
 const clientBytes = 2_000;
@@ -78,11 +78,7 @@ const clientBytes = 2_000;
 export function createResourceServer(context: AuthContext, external?: ExternalIssuer): ResourceServer {
   const { store, keys, now } = context;
   const verifyToken = createTokenVerifier(context);
-  const tokens = new BoundedMap<KnownToken>({
-    ...bounds,
-    name: 'tokens',
-    bytesOf: ({ claims }) => estimateBytes(claims) + clientBytes,
-  });
+  const tokens = new LRUCache<string, KnownToken>(bounds);
   const findTokenClient = async (claims: TokenClaims): Promise<ClientRow | undefined> => {
     const found = await findClientOfToken(store, claims.clientId, claims.family);
     return found === undefined || found.familyRevoked ? undefined : allowed(claims, found.client);
@@ -123,7 +119,8 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
     if (other !== undefined && isCurrent(other)) return other;
     const client = findTokenClient(claims);
     const entry = { claims, keyMark, client, changeMark };
-    tokens.set(cacheKey, entry, (claims.validUntil - now()) * 1000);
+    // the claims are a part of the token
+    tokens.set(cacheKey, entry, { size: token.length + clientBytes });
     // a failed read must not be repeated from the cache
     client.catch(() => {
       if (tokens.get(cacheKey) === entry) tokens.delete(cacheKey);

@@ -1,5 +1,5 @@
-import { type WindowCount, windowBounds } from '../../auth/window-counter.ts';
-import { BoundedMap } from '../../storage/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
+import { type WindowCount, windowsMax } from '../../auth/window-counter.ts';
 
 /** Part of a limit that this process may use without asking. */
 interface Lease {
@@ -21,19 +21,19 @@ const leasesPerLimit = 100;
 export class LeasedCounter {
   readonly #take: (key: string, by: number) => Promise<WindowCount>;
   readonly #nowMs: () => number;
-  readonly #leases: BoundedMap<Lease>;
+  readonly #leases = new LRUCache<string, Lease>({ max: windowsMax });
   /** Keys for which the other process has been asked. */
   readonly #asked = new Map<string, Promise<void>>();
 
   constructor(take: (key: string, by: number) => Promise<WindowCount>, nowMs = () => performance.now()) {
     this.#take = take;
     this.#nowMs = nowMs;
-    this.#leases = new BoundedMap<Lease>({ name: 'request_windows', ...windowBounds, nowMs });
   }
 
   /** Adds one, after asking the other process if necessary. */
   add(key: string, limit: number): WindowCount | Promise<WindowCount> {
-    const lease = this.#leases.get(key);
+    const known = this.#leases.get(key);
+    const lease = known !== undefined && known.endsAtMs > this.#nowMs() ? known : undefined;
     // once a count exceeds the limit, all later ones of the window do
     if (lease === undefined || (lease.used === lease.size && lease.before + lease.used <= limit)) {
       const asked = this.#asked.get(key) ?? this.#ask(key, Math.ceil(limit / leasesPerLimit));
@@ -47,7 +47,7 @@ export class LeasedCounter {
     const asked = this.#take(key, size)
       .then(({ count, msLeft }) => {
         const lease = { before: count - size, size, endsAtMs: this.#nowMs() + msLeft, used: 0 };
-        this.#leases.set(key, lease, msLeft);
+        this.#leases.set(key, lease);
       })
       .finally(() => this.#asked.delete(key));
     this.#asked.set(key, asked);

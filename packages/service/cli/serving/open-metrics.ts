@@ -10,7 +10,6 @@ import { firstImportIdAt } from '../../import/with-history.ts';
 import { describeHealth, type ReadHealth } from '../../metrics/health.ts';
 import type { MeasureResponse } from '../../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';
-import { memoryUse } from '../../storage/bounded-map.ts';
 import type { Store } from '../../storage/store.ts';
 import { versionDays } from '../../storage/tables/sweep-versions.ts';
 import type { Config } from '../config.ts';
@@ -60,7 +59,6 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
         return expiresAt === undefined ? [] : [[listener, expiresAt] as const];
       }),
     droppedLogLines,
-    memoryUse,
   });
   return {
     metrics,

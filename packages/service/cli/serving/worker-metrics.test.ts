@@ -25,8 +25,7 @@ test('what a worker counted remains in the sums while it is silent, and after it
     [steady, 3],
     [other, 5],
   ]);
-  const metricsOf = (worker: Worker) =>
-    createHostMetrics({ droppedLogLines: () => dropped.get(worker) ?? 0, memoryUse: () => [] })();
+  const metricsOf = (worker: Worker) => createHostMetrics({ droppedLogLines: () => dropped.get(worker) ?? 0 })();
   const isSilent = new Set<Worker>();
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   const workers = new Set([steady, other]);
@@ -45,7 +44,7 @@ test('what a worker counted remains in the sums while it is silent, and after it
   isSilent.add(other);
   dropped.set(steady, 4);
   expect(await seen()).toEqual([2, 9]);
-  const last = await createHostMetrics({ droppedLogLines: () => 7, memoryUse: () => [] })();
+  const last = await createHostMetrics({ droppedLogLines: () => 7 })();
   workers.delete(other);
   other.emit('message', { kind: 'metrics', metrics: last }); // as it exits
   other.emit('disconnect');

@@ -1,7 +1,6 @@
 import type { Worker } from 'node:cluster';
 import type { MetricValues } from '../../metrics/metric-values.ts';
 import { aggregateMetrics, countsOf, createHostMetrics, type ReadableMetrics } from '../../metrics/service-metrics.ts';
-import { memoryUse } from '../../storage/bounded-map.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts';
 
@@ -20,7 +19,7 @@ export function createMetricsCollector(
   send: Send,
   replacedWorkers = () => 0,
 ): () => Promise<ReadableMetrics> {
-  const readOwn = createHostMetrics({ droppedLogLines, memoryUse, replacedWorkers });
+  const readOwn = createHostMetrics({ droppedLogLines, replacedWorkers });
   const latest = new Map<Worker, MetricValues>();
   let ended: Promise<MetricValues> = Promise.resolve([]);
   const follow = (worker: Worker): void => {

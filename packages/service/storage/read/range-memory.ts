@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { FilterRange } from '../counts/range.ts';
 import type { OrderKey } from '../order-key.ts';
 import type { TenantId } from '../store.ts';
@@ -17,6 +17,9 @@ interface ReadPage extends KnownRange {
   readonly hasMore: boolean;
 }
 
+/** Bytes of a range in memory besides its key. */
+const rangeBytes = 200;
+
 /**
  * Remembers the range of each filter, and where the page after each page begins, so that a query
  * that recurs and the next page of a walk need no counts from the store. Nothing in it is trusted
@@ -25,7 +28,11 @@ interface ReadPage extends KnownRange {
  * cursor finds none.
  */
 export class RangeMemory {
-  readonly #ranges = new BoundedMap<KnownRange>({ entriesMax: 20_000, bytesMax: 8_388_608, name: 'ranges' });
+  readonly #ranges = new LRUCache<string, KnownRange>({
+    max: 20_000,
+    maxSize: 8_388_608,
+    sizeCalculation: (_range, key) => 2 * key.length + rangeBytes,
+  });
 
   find(tenant: TenantId, { filter, order, position }: PageQuery): KnownRange | undefined {
     const place =

@@ -213,18 +213,6 @@ describe('GET /metrics', () => {
     expect(seriesValue(text, 'subreport_loads_in_progress')).toBe(0);
   });
 
-  test('exports the bytes of each memory that docs/operators/metrics.md names, and no other', async () => {
-    const postgres = await openPostgres(testRole); // it has memories of its own
-    const text = await scrape(management);
-    await postgres.close();
-    const exported = [...text.matchAll(/^subreport_memory_bytes\{memory="(\w+)"\}/gm)].map(([, name = '']) => name);
-    const [, names = ''] = /^- \*\*Memories\.\*\* `memory` is one of ([\s\S]*?)\.\n- /m.exec(docs) ?? [];
-    const documented = [...names.replace(/`\w+` \([^)]*with `--workers`\)/, '').matchAll(/`([a-z_]+)`/g)].map(
-      ([, name = '']) => name,
-    );
-    expect(exported.sort()).toEqual(documented.sort());
-  });
-
   test('says that the service is ready, and how large its files are', async () => {
     const text = await scrape(management);
     expect(seriesValue(text, 'subreport_ready')).toBe(1);
