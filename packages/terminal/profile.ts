@@ -88,7 +88,7 @@ function parseProfile(text: string, file: string): Profile | undefined {
  */
 export function parseObject(text: string, file: string): Partial<Record<string, string>> {
   try {
-    const members = Object.entries((parseJson(text, objectBounds) ?? {}) as object);
+    const members = Object.entries((parseJson(text, 4) ?? {}) as object);
     return Object.fromEntries(members.map(([name, value]) => [name, String(value)]));
   } catch (error) {
     if (error instanceof RepeatedError)
@@ -96,8 +96,6 @@ export function parseObject(text: string, file: string): Partial<Record<string, 
     return {};
   }
 }
-
-const objectBounds = { depthMax: 4, valuesMax: 64 };
 
 /**
  * Replaces a file that only this user can read, in a folder that only this user can open. Other

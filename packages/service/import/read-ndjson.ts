@@ -1,4 +1,4 @@
-import { BoundsError, type JsonBounds, parseJson, RepeatedError } from '../../contract/json-object.ts';
+import { DepthError, parseJson, RepeatedError } from '../../contract/json-object.ts';
 import { readSummaryLine, summaryStart } from '../../contract/report.ts';
 import { type RowFault, rowBytesMax, type SourceRow, shownName, utf8Rule } from './check-row.ts';
 import { ImportError } from './error.ts';
@@ -91,20 +91,17 @@ function readLine(line: number, bytes: Buffer): SourceRow | undefined {
   return { line, raw: text, content: parseRow(text) };
 }
 
-/**
- * Deepest nesting and most values of a row that is parsed: values without content take 30 times
- * the memory of their text. A valid row has 2 and 17; the fault of another one names its field.
- */
-const rowBounds: JsonBounds = { depthMax: 4, valuesMax: 64 };
+/** How deep a row may be. A valid row has 2 levels; the fault of another one names its field. */
+const rowDepthMax = 4;
 
 /** Parses the JSON of a row. */
 function parseRow(text: string): SourceRow['content'] {
   try {
-    return { value: parseJson(text, rowBounds) };
+    return { value: parseJson(text, rowDepthMax) };
   } catch (error) {
     if (error instanceof RepeatedError)
       return { faults: [{ field: shownName(error.path), value: null, rule: 'given once, not repeatedly' }] };
-    if (error instanceof BoundsError) return fault(`a JSON object with ${error.rule}`);
+    if (error instanceof DepthError) return fault(`a JSON object ${error.rule}`);
     return fault(`a JSON object on one line (${withoutSource(error as SyntaxError)})`);
   }
 }

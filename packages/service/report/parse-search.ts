@@ -1,5 +1,5 @@
 import type { FormPair } from '../../contract/form.ts';
-import { bodyBounds, parseJsonObject } from '../../contract/json-object.ts';
+import { parseJsonObject } from '../../contract/json-object.ts';
 import { isListParameter, type ListParameter, listedMax } from '../../contract/listed-values.ts';
 import { nameFaults } from '../../contract/parameter-faults.ts';
 import { type Fault, shorten } from '../../contract/problem.ts';
@@ -44,7 +44,7 @@ const isParameter = (name: string, known: readonly string[]): name is ReportPara
 
 const unreadable = (): ReportError =>
   new ReportError('INVALID_HTTP_MESSAGE', [
-    `Cannot read the search: its body must be a JSON object in UTF-8 of at most ${bodyBounds.valuesMax} values, such as {"status":["ACTIVE"],"size":50}`,
+    `Cannot read the search: its body must be a JSON object in UTF-8, such as {"status":["ACTIVE"],"size":50}`,
   ]);
 
 /** Parameters that are JSON numbers or booleans instead of strings. */

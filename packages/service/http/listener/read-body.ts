@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
-import { bodyBounds, parseJsonObject } from '../../../contract/json-object.ts';
+import { bodyDepthMax, parseJsonObject } from '../../../contract/json-object.ts';
 import { describeFaults, nameFaults, valueFault } from '../../../contract/parameter-faults.ts';
 import { ProblemError } from '../../../contract/problem.ts';
 import { RequestError } from './error.ts';
@@ -101,7 +101,7 @@ export function readJsonBody(body: Buffer | undefined, schema: TObject): Readonl
   if (parsed === undefined)
     throw new RequestError(
       'INVALID_HTTP_MESSAGE',
-      `Cannot read the body: it must be one JSON object in UTF-8, with at most ${bodyBounds.valuesMax} values, at most ${bodyBounds.depthMax} levels deep`,
+      `Cannot read the body: it must be one JSON object in UTF-8, at most ${bodyDepthMax} levels deep`,
     );
   const { members, names } = parsed;
   const known = Object.keys(schema.properties);
