@@ -262,7 +262,6 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
   ...{
     runReport: 'listSubscriptions: first page',
     readPage: 'listSubscriptions: first page',
-    runListed: 'listSubscriptions: lists',
   },
   ...{ importWhole: 'importRecords', withImportLock: 'importRecords', withWriteLock: 'deleteTenant' },
   ...{ beginDeletion: 'deleteTenant', finishDeletion: 'deleteTenant', removeImports: 'deleteTenant' },

@@ -61,12 +61,12 @@ const value = (
 });
 
 /** A value, or any of a list. */
-const values = (parameter: ListParameter, column: ListColumn): FilterRow<string | readonly string[]> => ({
+const values = (parameter: ListParameter): FilterRow<string | readonly string[]> => ({
   parameter,
   read: ({ readText, readList }) => readList(parameter) ?? readText(parameter),
   format: (given) => (typeof given === 'string' ? given : JSON.stringify(given)),
   show: (given) => (typeof given === 'string' ? given : `(${given.length} values)`),
-  where: (given) => ({ [column]: given }),
+  where: (given) => ({ [listColumns[parameter]]: given }),
 });
 
 const date = (parameter: ReportParameter, where: FilterRow<Instant>['where']): FilterRow<Instant> => ({
@@ -83,8 +83,8 @@ const row = <T>(filter: FilterRow<T>): FilterRow<T> => filter;
  * `docs/contributors/how-to-change.md` lists what a new filter needs.
  */
 const rows = {
-  id: values('id', 'id'),
-  iccid: values('iccid', 'iccid'),
+  id: values('id'),
+  iccid: values('iccid'),
   email: value('email', 'email', normaliseEmail),
   productId: value('product-id', 'productId'),
   statuses: row<readonly string[]>({
@@ -104,7 +104,7 @@ const rows = {
     format: (field) => field,
     where: () => undefined,
   }),
-  deviceId: values('device-id', 'deviceId'),
+  deviceId: values('device-id'),
   planId: value('plan-id', 'planId'),
   autoRenew: {
     ...value('auto-renew', 'autoRenew'),
@@ -196,15 +196,13 @@ export function describeFilters(
 }
 
 /** The lists of a query. */
-export function listsOf({ id, iccid, deviceId }: ReportFilters): Lists {
-  const given = { id, iccid, 'device-id': deviceId };
-  return listParameters.flatMap((name) => {
-    const list = given[name];
-    return list === undefined || typeof list === 'string' ? [] : [[name, list] as const];
+export const listsOf = (filters: ReportFilters): Lists =>
+  listParameters.flatMap((name) => {
+    const list = filters[listColumns[name]];
+    return typeof list === 'object' ? [[name, list] as const] : [];
   });
-}
 
-/** The columns of lists. */
+/** The filters that can be lists, which have the names of their columns. */
 export const listColumns = { id: 'id', iccid: 'iccid', 'device-id': 'deviceId' } as const satisfies Record<
   ListParameter,
   ListColumn

@@ -4,9 +4,8 @@ import { listsOf } from './filters.ts';
 import { type FormattedReport, formatReport } from './format.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
-import { runListed, runReport } from './run.ts';
+import { runReport } from './run.ts';
 import { createStages, type StageTimer, type Timings } from './stages.ts';
-import { layoutOf } from './write-records.ts';
 
 /** A response of the report, with the duration of each stage. */
 export interface TimedReport<Body extends string | Buffer = string> extends FormattedReport<Body> {
@@ -42,11 +41,7 @@ export async function listSubscriptions(
   const { limits, reportUrl } = context;
   const plan = stages.run('plan', () => planReport(query, limits.firstPage));
   const page = await stages.run('run', async () => {
-    const [lists, layout] = [listsOf(query), layoutOf(query)];
-    const read =
-      lists.length === 0
-        ? await runReport(context, tenant, plan, layout)
-        : await runListed(context, tenant, { plan, layout, lists });
+    const read = await runReport(context, tenant, plan, listsOf(query));
     if (read.total > 0) return read;
     return { ...read, explanation: await explainPage(context.store, tenant, query, read.revision) };
   });

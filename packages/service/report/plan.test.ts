@@ -12,6 +12,7 @@ test('an empty query reads the first 20 records by creation date', () => {
     order: { column: 'created_date', descending: false },
     position: { kind: 'offset', skip: 0 },
     size: 20,
+    layout: 'array',
   });
 });
 

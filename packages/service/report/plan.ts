@@ -1,24 +1,16 @@
 import { type DateField, dateFields } from '../../contract/query.ts';
-import type { PagePosition, SubscriptionOrder } from '../storage/read/page-sql.ts';
-import type { SubscriptionFilter } from '../storage/subscription-filter.ts';
+import type { PagePosition, PageQuery, SubscriptionOrder } from '../storage/read/page-sql.ts';
 import { dateColumns, planFilter } from './filters.ts';
 import type { ReportQuery } from './report-query.ts';
 
-/** What to read: which records, in which order, from where, how many. */
-export interface ReportPlan {
-  readonly filter: SubscriptionFilter;
-  readonly order: SubscriptionOrder;
-  readonly position: PagePosition;
-  readonly size: number;
-}
-
 /** Translates a query for the store. `firstPage` is the number of the first page. */
-export function planReport(query: ReportQuery, firstPage: number): ReportPlan {
+export function planReport(query: ReportQuery, firstPage: number): PageQuery {
   return {
     filter: planFilter(query),
     order: planOrder(query.sort),
     position: planPosition(query, firstPage),
     size: query.size,
+    layout: query.format === 'json' ? 'array' : 'lines',
   };
 }
 

@@ -1,13 +1,11 @@
 import type { ListParameter, Lists } from '../../contract/listed-values.ts';
-import { type FoundValues, findListed, pageStoreOf } from '../storage/read/listed.ts';
+import { findMissing, pageStoreOf } from '../storage/read/listed.ts';
 import { type PageContext, readPage } from '../storage/read/page.ts';
-import type { PageRecords } from '../storage/read/page-sql.ts';
+import type { PageQuery, PageRecords } from '../storage/read/page-sql.ts';
+import type { Page } from '../storage/read/page-statements.ts';
 import type { PastRevision } from '../storage/read/past.ts';
 import type { TenantId, TenantReader } from '../storage/store.ts';
-import { hasOneCondition } from '../storage/subscription-filter.ts';
-import type { Layout } from '../storage/utf8-column.ts';
 import { listColumns } from './filters.ts';
-import type { ReportPlan } from './plan.ts';
 
 /** One page and the total, from one snapshot. */
 export interface ReportPage {
@@ -28,15 +26,19 @@ export interface ReportPage {
 /** The positions of the values of each list that no record has. */
 export type NotFound = readonly (readonly [ListParameter, readonly number[]])[];
 
-/** Reads the page of a plan. No other stage accesses the store. */
+/** Reads the page of a plan, and the listed values that no record has. */
 export async function runReport(
   context: PageContext,
   tenant: TenantId,
-  plan: ReportPlan,
-  layout: Layout,
+  plan: PageQuery,
+  lists: Lists = [],
 ): Promise<ReportPage> {
-  const { position, size } = plan;
-  const page = await readPage(context, tenant, { ...plan, layout });
+  return lists.length === 0
+    ? toReportPage(plan, await readPage(context, tenant, plan))
+    : runListed(context, tenant, plan, lists);
+}
+
+function toReportPage({ position, size }: PageQuery, page: Page): ReportPage {
   const { records, total, isBeyondKey, hasMore, revision } = page;
   const read = { records, total, revision };
   const around = (hasNext: boolean, hasPrevious: boolean): ReportPage => ({ ...read, hasNext, hasPrevious });
@@ -52,36 +54,17 @@ export async function runReport(
 }
 
 /**
- * Reads the page of a plan with lists, and which of the listed values no record has, from one
- * snapshot. On SQLite, another thread reads it: a thousand values take a few milliseconds.
+ * Reads the page of a plan with lists from one snapshot. On SQLite, another thread reads it: a
+ * thousand values take a few milliseconds.
  */
-export function runListed(
-  { store }: PageContext,
-  tenant: TenantId,
-  { plan, layout, lists }: { readonly plan: ReportPlan; readonly layout: Layout; readonly lists: Lists },
-): Promise<ReportPage> {
+function runListed({ store }: PageContext, tenant: TenantId, plan: PageQuery, lists: Lists): Promise<ReportPage> {
   return store.readTenant(tenant, async (reader) => {
-    const found = await findLists(reader, lists);
-    const context = { store: pageStoreOf(store.engine, reader), ranges: rangesOf(plan, found) };
-    return { ...(await runReport(context, tenant, plan, layout)), notFound: found.map(missingOf) };
+    const notFound = await findNotFound(reader, lists);
+    const page = await readPage({ store: pageStoreOf(store.engine, reader) }, tenant, plan);
+    return { ...toReportPage(plan, page), notFound };
   });
 }
 
-/** The range of a filter that is only a list, whose records were counted as it was looked up. */
-function rangesOf({ filter, position }: ReportPlan, [found]: readonly FoundList[]): PageContext['ranges'] {
-  if (!hasOneCondition(filter) || found === undefined || position.kind !== 'offset') return undefined;
-  const { records: total, revision } = found[1];
-  if (revision === undefined) return undefined;
-  return { find: () => ({ start: 0, total, revision, passed: position.skip }), note: () => undefined };
-}
-
-type FoundList = readonly [ListParameter, FoundValues];
-
-const missingOf = ([name, { missing }]: FoundList) => [name, missing] as const;
-
-const findLists = (reader: TenantReader, lists: Lists, at?: PastRevision): Promise<readonly FoundList[]> =>
-  Promise.all(lists.map(async ([name, list]) => [name, await findListed(reader, listColumns[name], list, at)]));
-
-/** Finds the listed values that no record has at a revision. */
-export const findNotFound = async (reader: TenantReader, lists: Lists, at: PastRevision): Promise<NotFound> =>
-  (await findLists(reader, lists, at)).map(missingOf);
+/** Finds the listed values that no record has, at a revision or of the present. */
+export const findNotFound = (reader: TenantReader, lists: Lists, at?: PastRevision): Promise<NotFound> =>
+  Promise.all(lists.map(async ([name, list]) => [name, await findMissing(reader, listColumns[name], list, at)]));

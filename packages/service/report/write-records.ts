@@ -1,14 +1,11 @@
 import { formatNotFound } from '../../contract/listed-values.ts';
 import { type ReportFormat, reportFormats } from '../../contract/report.ts';
 import type { PageRecords } from '../storage/read/page-sql.ts';
-import type { Layout } from '../storage/utf8-column.ts';
 import { csvHeader } from './csv-lines.ts';
 import type { NotFound } from './run.ts';
 import { createLineWriter, type Shown, selectArray } from './select-fields.ts';
 
-/** The layout of the records that `writePage` formats. */
-export const layoutOf = ({ format }: Pick<Shown, 'format'>): Layout => (format === 'json' ? 'array' : 'lines');
-
+/** Formats the records of a page, which are in the layout of its plan. */
 export function writePage(shown: Shown, { bytes, count }: PageRecords): Buffer {
   const { format, fields } = shown;
   switch (format) {

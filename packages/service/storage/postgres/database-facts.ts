@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { StorageError } from '../error.ts';
-import { type AppliedMigration, selectMigrations, toAppliedMigration } from '../migrations.ts';
+import { type AppliedMigration, requireMigrated, selectMigrations, toAppliedMigration } from '../migrations.ts';
 import { plannerOptions, tenantRole } from './session.ts';
 
 /**
@@ -64,4 +64,10 @@ export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedM
   if (table.rows[0]?.found !== true) return [];
   const { rows } = await client.query(selectMigrations);
   return rows.map(toAppliedMigration);
+}
+
+/** Throws `StorageError` `UNUSABLE` unless this version can work with the database. */
+export async function requireUsable(client: pg.ClientBase): Promise<void> {
+  await requireUtf8(client);
+  requireMigrated('postgres', await appliedMigrations(client), 'the database');
 }

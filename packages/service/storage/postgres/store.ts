@@ -2,7 +2,6 @@ import type pg from 'pg';
 import type { TenantChange } from '../commit/tenant-change.ts';
 import { TenantWriter } from '../commit/tenant-writer.ts';
 import { operationMsDefault } from '../deadline.ts';
-import { requireMigrated } from '../migrations.ts';
 import {
   checkThat,
   type Directory,
@@ -27,7 +26,7 @@ import { lockImportOnPostgres } from './advisory-locks.ts';
 import { announceChange } from './change-sql.ts';
 import { useUnbounded } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
-import { appliedMigrations, requireUtf8 } from './database-facts.ts';
+import { requireUsable } from './database-facts.ts';
 import { examinePostgres } from './examine.ts';
 import { migratePostgres } from './migrate.ts';
 import { ChangeNotifications } from './notifications.ts';
@@ -204,9 +203,8 @@ class PostgresStore extends TenantWriter implements Store {
     return useUnbounded(this.#shared.url, migratePostgres);
   }
 
-  async checkReady(): Promise<void> {
-    await this.#use(requireUtf8, { reads: true });
-    requireMigrated('postgres', await this.#use(appliedMigrations, { reads: true }), 'the database');
+  checkReady(): Promise<void> {
+    return this.#use(requireUsable, { reads: true });
   }
 
   async examine(): Promise<readonly StoreCheck[]> {

@@ -69,7 +69,7 @@ export const wholeQuery = (store: PageStore, query: ScannedQuery, start: PageSta
   bodyQuery(store, query, start, (bind) => `${headColumns(query, known, bind)}${revisionColumn}`);
 
 /** Selects the tenant's revision. */
-export const revisionColumn =
+const revisionColumn =
   '(select revision from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1) as revision';
 
 /** The columns of the head except the revision, as far as they are not known, each with a comma. */
