@@ -170,11 +170,6 @@ export const LoadSummary = closed('What a load did', {
     maxItems: rejectedRowsShown,
     description: `The first ${rejectedRowsShown} rejected rows`,
   }),
-  warnings: Type.Array(plain(256, 'A doubt about the ICCIDs of the body', 'look for typing errors'), {
-    maxItems: 16,
-    description:
-      'Doubts about the ICCIDs of valid rows, if at least 5 of them have it: 5 % are rounded by a spreadsheet, or have a wrong check digit; or they have lengths that at most 1 of 20 have',
-  }),
   first_records: Type.Optional(
     Type.Array(Subscription, {
       maxItems: 3,

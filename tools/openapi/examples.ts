@@ -235,7 +235,6 @@ export const namedExamples: Readonly<Record<string, unknown>> = {
     unchanged: 0,
     seconds: 0.011,
     errors: [],
-    warnings: [],
     correlation_id: '9f8a6c1e-4b07-4f7e-9a53-3f1f2f6a7c10',
   },
   introspection,

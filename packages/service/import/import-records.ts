@@ -1,11 +1,10 @@
 import type { Store, TenantId } from '../storage/store.ts';
-import { checkRows } from './check-rows.ts';
 import { withImportLock } from './import-lock.ts';
-import { type ImportSummary, summaryOf } from './import-summary.ts';
+import { type ImportSummary, nothingLoaded, summaryOf } from './import-summary.ts';
 import { loadAtOnce } from './load-at-once.ts';
 import { createBatchLoader, type LoadTarget, sayLoaded } from './load-batches.ts';
-import { readBatches } from './read-batches.ts';
-import { decompressed, noRowsYet, type SourceOptions } from './read-valid-rows.ts';
+import { batchRows, readBatches } from './read-batches.ts';
+import { decompressed, noRowsYet, readValidRows, type SourceOptions } from './read-valid-rows.ts';
 import { type ImportSource, withWhole } from './require-whole.ts';
 
 interface ImportOptions extends SourceOptions {
@@ -93,4 +92,16 @@ async function loadRows(
     throw sayLoaded(error, loader.counts);
   }
   return summaryOf(tally, loader.counts);
+}
+
+/** Checks every row of a source, and loads none. */
+async function checkRows(source: AsyncIterable<Buffer>, options: SourceOptions): Promise<ImportSummary> {
+  const tally = noRowsYet();
+  try {
+    for await (const _ of readValidRows(decompressed(source, options), { ...options, tally }))
+      if (tally.read % batchRows === 0) options.onProgress?.(tally.read);
+  } finally {
+    options.onCounts?.({ ...tally, ...nothingLoaded });
+  }
+  return summaryOf(tally, nothingLoaded);
 }

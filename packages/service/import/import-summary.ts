@@ -11,8 +11,6 @@ export interface ImportSummary extends LoadCounts {
   readonly read: number;
   /** Rows of CSV without a record: of empty cells, or the header once more. */
   readonly skipped: number;
-  /** Doubts about the ICCIDs of the valid rows. */
-  readonly warnings: readonly string[];
   /** The first valid rows as they are stored. */
   readonly firstRecords: readonly Subscription[];
   readonly accepted: number;
@@ -25,11 +23,10 @@ export interface ImportSummary extends LoadCounts {
 
 export const nothingLoaded: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
 
-export const summaryOf = ({ read, rejected, skipped, sample }: Tally, counts: LoadCounts): ImportSummary => ({
+export const summaryOf = ({ read, rejected, skipped, first }: Tally, counts: LoadCounts): ImportSummary => ({
   read,
   skipped,
-  warnings: sample.warnings,
-  firstRecords: sample.records,
+  firstRecords: first.map((record) => JSON.parse(record)),
   accepted: read - rejected,
   rejected,
   ...counts,

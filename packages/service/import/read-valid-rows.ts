@@ -7,7 +7,6 @@ import { type DecompressionLimits, decompress, fileWindowBytesMax } from './deco
 import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
-import { RowSample } from './row-sample.ts';
 import { checkedText } from './source-head.ts';
 
 export const importFormats = ['ndjson', 'csv'] as const;
@@ -53,11 +52,14 @@ export interface Tally {
   rejected: number;
   /** Rows of CSV without a record, which `read` does not count. */
   skipped: number;
-  /** Of the valid rows. */
-  readonly sample: RowSample;
+  /** The first valid records, as JSON. */
+  readonly first: string[];
 }
 
-export const noRowsYet = (): Tally => ({ read: 0, rejected: 0, skipped: 0, sample: new RowSample() });
+export const noRowsYet = (): Tally => ({ read: 0, rejected: 0, skipped: 0, first: [] });
+
+/** Most records in `first`. */
+const firstMax = 3;
 
 export interface RowReading extends SourceOptions {
   /** Counts all rows while they are read. */
@@ -74,7 +76,7 @@ export async function* readValidRows(
     const { content } = sourceRow;
     const checked = 'faults' in content ? content : checkRow(content.value);
     if ('row' in checked) {
-      reading.tally.sample.add(checked.row);
+      if (reading.tally.first.length < firstMax) reading.tally.first.push(checked.row.record);
       yield checked.row;
     } else await rejectRow(sourceRow, checked.faults, reading);
     const turn = endTurn();

@@ -38,7 +38,7 @@ export async function loadRecords(context: OperatorContext, load: Load): Promise
     return options.onRejected?.(row);
   };
   const { strict, replace } = flags;
-  const { refused, importId, firstRecords, warnings, ...counts } = await recordLoad(context, load, (follow) =>
+  const { refused, importId, firstRecords, ...counts } = await recordLoad(context, load, (follow) =>
     importWhole(context.store, tenant, source, follow({ ...options, strict, replace, dryRun, onRejected })),
   );
   const summary = {
@@ -49,7 +49,6 @@ export async function loadRecords(context: OperatorContext, load: Load): Promise
     ...counts,
     seconds: Math.round(performance.now() - started) / 1000,
     errors,
-    warnings: [...warnings],
     ...(dryRun && { first_records: [...firstRecords] }),
   };
   return { summary, refused };

@@ -137,11 +137,6 @@ const Outcome = ({ outcome }: { outcome: ImportOutcome }) => (
   <section class="stack" aria-label={titleOf(outcome)}>
     <h3>{titleOf(outcome)}</h3>
     <ImportCounts counts={outcome.counts} isDryRun={outcome.isDryRun} />
-    {outcome.warnings.map((warning) => (
-      <p key={warning} class="warning-note">
-        {texts.warning(warning)}
-      </p>
-    ))}
     {outcome.counts.rejected > 0 && (
       <RejectedRows id={outcome.importId} lines={outcome.rejectedLines} rejected={outcome.counts.rejected} />
     )}

@@ -2,7 +2,6 @@
 export const fileStrings = {
   formats: 'Plain, or compressed with gzip or zstd',
   unknownFormat: 'Cannot tell the format of the file: its name must contain .csv or .ndjson, such as rows.csv.gz',
-  warning: (text: string) => `Doubtful: ${text}.`,
   firstRecords: 'The first rows, as they would be stored',
   record: (number: number) => `Row ${number}`,
   emptyText: 'empty',

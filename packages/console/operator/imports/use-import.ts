@@ -30,7 +30,6 @@ export interface ImportOutcome {
     'read' | 'accepted' | 'rejected' | 'inserted' | 'updated' | 'unchanged' | 'removed'
   >;
   readonly rejectedLines: string;
-  readonly warnings: readonly string[];
   /** The first rows of a dry run, as they would be stored. */
   readonly firstRecords: readonly Subscription[];
 }
@@ -87,16 +86,8 @@ async function send(tenant: string, sending: Sending): Promise<ImportOutcome> {
     flags,
     remove: mode === 'replace' && remove.trim() !== '' ? remove.trim() : undefined,
   });
-  const {
-    import_id: importId,
-    outcome: result,
-    errors,
-    warnings = [],
-    first_records: firstRecords = [],
-    ...counts
-  } = loaded;
+  const { import_id: importId, outcome: result, errors, first_records: firstRecords = [], ...counts } = loaded;
   return {
-    warnings,
     firstRecords,
     importId,
     isDryRun,
@@ -127,7 +118,6 @@ async function findOutcome(tenant: string, error: unknown, isDryRun: boolean): P
     return {
       importId: id,
       isDryRun,
-      warnings: [],
       firstRecords: [],
       result: 'failed',
       counts: Object.fromEntries(

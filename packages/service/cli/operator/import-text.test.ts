@@ -4,7 +4,6 @@ import { outcomeText, writeImport } from './import-text.ts';
 const counts = {
   read: 300_001,
   skipped: 0,
-  warnings: [],
   accepted: 300_000,
   rejected: 1,
   inserted: 299_000,

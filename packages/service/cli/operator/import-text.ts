@@ -30,11 +30,7 @@ type ImportResult = Omit<LoadSummary, 'correlation_id'>;
 
 /** Prints the result of an import, and before its text the rejected rows that it lists. */
 export function writeImport(output: Output, { json, replace }: ImportCommandOptions, result: ImportResult): void {
-  if (json !== true) {
-    for (const row of result.errors) output.stderr.write(`${rejectedText(row)}\n`);
-    // a server of another version may send none
-    for (const warning of result.warnings ?? []) output.stderr.write(`warning: ${warning}\n`);
-  }
+  if (json !== true) for (const row of result.errors) output.stderr.write(`${rejectedText(row)}\n`);
   writeResult(output, json === true, result, summaryText(result, replace === true) + recordsText(result));
 }
 
