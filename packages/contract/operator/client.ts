@@ -28,7 +28,7 @@ const search = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: plainText,
-  description: 'Only clients whose id begins with this, or whose name contains it, in any case',
+  description: 'Only clients whose id begins with this, or whose name contains it, in any case of A to Z',
   'x-rule': '1 to 255 characters',
   examples: ['fin'],
 });
