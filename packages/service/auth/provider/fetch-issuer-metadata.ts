@@ -26,11 +26,11 @@ async function fetchMetadata(issuer: string, signal: AbortSignal): Promise<Recor
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
   try {
-    return (await fetchJson(`${origin}${path}/.well-known/openid-configuration`, signal)).body;
+    return await fetchJson(`${origin}${path}/.well-known/openid-configuration`, signal);
   } catch (error) {
     if (!(error instanceof NotThere)) throw error;
   }
-  return (await fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal)).body;
+  return fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal);
 }
 
 /** The issuer responds, but has nothing at this URL. */
@@ -40,15 +40,11 @@ class NotThere extends IssuerError {}
  * Fetches a JSON object with limits in time, size and redirects, which must stay on the same
  * origin.
  */
-export async function fetchJson(
-  url: string,
-  signal: AbortSignal,
-  redirects = 0,
-): Promise<{ body: Record<string, unknown>; headers: Headers }> {
+export async function fetchJson(url: string, signal: AbortSignal, redirects = 0): Promise<Record<string, unknown>> {
   try {
     const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal });
     const location = response.headers.get('location');
-    if (response.status === 200) return { body: await readObject(response, url), headers: response.headers };
+    if (response.status === 200) return await readObject(response, url);
     await response.body?.cancel();
     if (location !== null && redirects < redirectsMax) {
       const target = new URL(location, url);

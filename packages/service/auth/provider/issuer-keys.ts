@@ -2,11 +2,8 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import { IssuerError } from '../error.ts';
 import { fetchIssuerMetadata, fetchJson, isKeysUrlOf, issuerTimeoutMs } from './fetch-issuer-metadata.ts';
 
-/**
- * Cache lifetime of a key set in seconds: minimum, maximum, and the default if the issuer sends no
- * `max-age`.
- */
-const freshSeconds = { min: 300, default: 600, max: 86_400 };
+/** Cache lifetime of a key set in seconds. */
+const freshSeconds = 600;
 /**
  * Minimum time between two fetches caused by tokens with an unknown key, and between two attempts
  * to refresh a cached key set.
@@ -56,12 +53,12 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault }: IssuerKeys
 
   const read = async (): Promise<KeySet> => {
     try {
-      const { keys, maxAgeSeconds = freshSeconds.default } = await fetchIssuerKeys(issuer);
+      const keys = await fetchIssuerKeys(issuer);
       const json = JSON.stringify(keys);
       const changed = known !== undefined && known.json !== json;
       if (known === undefined || changed) known = { find: createLocalJWKSet(keys), json };
       fault = undefined;
-      renewAt = elapsedSeconds() + Math.min(Math.max(maxAgeSeconds, freshSeconds.min), freshSeconds.max);
+      renewAt = elapsedSeconds() + freshSeconds;
       if (changed) mark += 1;
       return known;
     } catch (error) {
@@ -130,17 +127,11 @@ const toIssuerError = (error: unknown): IssuerError =>
     ? error
     : new IssuerError(`Cannot use the key set of the external issuer: ${String(error)}`, { cause: error });
 
-interface FetchedKeys {
-  readonly keys: JSONWebKeySet;
-  /** Cache time that the issuer allows, in seconds; `undefined` if it sends no `max-age`. */
-  readonly maxAgeSeconds: number | undefined;
-}
-
 /**
  * Fetches the discovery document of an issuer, whose `issuer` must be equal (RFC 8414 §3.3), and
  * its key set (RFC 7517 §5). Throws `IssuerError` on any failure.
  */
-async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
+async function fetchIssuerKeys(issuer: string): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(issuerTimeoutMs);
   const { jwks_uri: keysUrl } = await fetchIssuerMetadata(issuer, signal);
   if (typeof keysUrl !== 'string' || !isKeysUrlOf(issuer, keysUrl)) {
@@ -148,25 +139,14 @@ async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
       `Cannot use the discovery document of the external issuer: its jwks_uri must be an https URL: current value is '${keysUrl}'`,
     );
   }
-  const { body, headers } = await fetchJson(keysUrl, signal);
+  const body = await fetchJson(keysUrl, signal);
   if (!isKeySet(body)) {
     throw new IssuerError(`Cannot use the key set of the external issuer: ${keysUrl} must return at least one key`);
   }
-  return { keys: body, maxAgeSeconds: readMaxAge(headers.get('cache-control')) };
+  return body;
 }
 
 function isKeySet(body: Record<string, unknown>): body is Record<string, unknown> & JSONWebKeySet {
   const { keys } = body;
   return Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'object' && key !== null);
-}
-
-/**
- * Returns `max-age` of a `Cache-Control` header (RFC 9111 §5.2.2.1) in seconds; 0 if caching is
- * forbidden.
- */
-function readMaxAge(cacheControl: string | null): number | undefined {
-  if (cacheControl === null) return undefined;
-  if (/\bno-(store|cache)\b/i.test(cacheControl)) return 0;
-  const seconds = /\bmax-age="?(\d{1,9})/i.exec(cacheControl)?.[1];
-  return seconds === undefined ? undefined : Number(seconds);
 }

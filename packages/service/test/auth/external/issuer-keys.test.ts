@@ -138,31 +138,15 @@ describe('the keys of an external issuer', () => {
     expect(reads()).toBe(1);
   });
 
-  test.each([
-    ['nothing', undefined, 600],
-    ['a short max-age', 'public, max-age=1', 300],
-    ['no-store', 'no-store', 300],
-    ['no-cache beside a long max-age', 'no-cache, max-age=7200', 300],
-    ['an hour', 'max-age=3600', 3_600],
-    ['a year', 'public, max-age=31536000', 86_400],
-    ['nonsense', 'max-age=soon', 600],
-  ])(
-    '61: with %s in Cache-Control, the keys are refreshed in the background after %s, %s s',
-    async (_title, value, seconds) => {
-      const right = server.script;
-      server.script = (path, response) => {
-        if (value !== undefined) response.setHeader('cache-control', value);
-        return right(path, response);
-      };
-      await verdict();
-      time = start + seconds - 1;
-      expect(await verdict()).toBe('accepted');
-      expect(reads()).toBe(1);
-      time = start + seconds;
-      expect(await verdict()).toBe('accepted');
-      await expect.poll(reads).toBe(2);
-    },
-  );
+  test('61: the keys are refreshed in the background after ten minutes', async () => {
+    await verdict();
+    time = start + 599;
+    expect(await verdict()).toBe('accepted');
+    expect(reads()).toBe(1);
+    time = start + 600;
+    expect(await verdict()).toBe('accepted');
+    await expect.poll(reads).toBe(2);
+  });
 
   test('61: no token waits for the background refresh of the keys', async () => {
     await verdict();
