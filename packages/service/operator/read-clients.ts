@@ -1,13 +1,13 @@
 import { formatInstant, timeOf } from '../../contract/instant.ts';
-import type { Client, ClientDetails, ClientSession as ClientSessionBody } from '../../contract/operator/client.ts';
+import type { Client, ClientDetails, ClientSession } from '../../contract/operator/client.ts';
 import {
-  type ClientSession,
   type DescribedClient,
   describeClient as findDescribedClient,
   listClientSessions as listSessions,
 } from '../auth/clients/edit-client.ts';
 import { type ClientRow, isExternalClient } from '../storage/tables/client.ts';
 import { type ClientPage, listClients as readClients } from '../storage/tables/list-clients.ts';
+import type { RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { OperatorContext } from './perform.ts';
 import { requireTenant } from './require-tenant.ts';
 
@@ -26,7 +26,7 @@ export const showClient = ({ store, now }: ReadContext, clientId: string): Promi
   findDescribedClient(store, now(), clientId);
 
 /** The sessions of a client that can be refreshed. Throws `ClientError` if there is no client. */
-export const listClientSessions = ({ store, now }: ReadContext, clientId: string): Promise<readonly ClientSession[]> =>
+export const listClientSessions = ({ store, now }: ReadContext, clientId: string): Promise<readonly RefreshFamily[]> =>
   listSessions(store, now(), clientId);
 
 /** A client as lists of the API and the commands show it. */
@@ -53,12 +53,12 @@ export const describeDetails = ({ client, secrets }: DescribedClient): ClientDet
   })),
 });
 
-export const describeSession = (session: ClientSession): ClientSessionBody => ({
-  session: session.id,
-  scopes: [...session.scopes],
-  started_at: formatInstant(session.startedAt),
-  last_used_at: formatInstant(session.lastUsedAt),
-  refreshes: session.refreshes,
-  expires_at: formatInstant(session.expiresAt),
-  ends_at: formatInstant(session.endsAt),
+export const describeSession = (family: RefreshFamily): ClientSession => ({
+  session: family.id,
+  scopes: family.scope.split(' '),
+  started_at: formatInstant(family.startedAt),
+  last_used_at: formatInstant(family.rotatedAt),
+  refreshes: family.generation - 1,
+  expires_at: formatInstant(family.expiresAt),
+  ends_at: formatInstant(family.capAt),
 });

@@ -9,7 +9,7 @@ import {
   updateClient,
 } from '../../storage/tables/client-changes.ts';
 import { listSecretLifetimes, type SecretLifetime } from '../../storage/tables/client-secret.ts';
-import { listLiveFamilies, revokeRefreshFamily } from '../../storage/tables/refresh-family.ts';
+import { listLiveFamilies, type RefreshFamily, revokeRefreshFamily } from '../../storage/tables/refresh-family.ts';
 import { ClientError } from '../error.ts';
 import { unknownClient } from './manage-clients.ts';
 
@@ -61,7 +61,7 @@ export async function editClient(
 }
 
 export async function enableClientById(store: Directory, clientId: string): Promise<void> {
-  if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
+  await requireClient(store, clientId);
   await enableClient(store, clientId);
 }
 
@@ -74,41 +74,16 @@ export async function deleteClientById(store: Directory, clientId: string): Prom
 }
 
 /**
- * The tokens that come from one token request of a client: a refresh family. Times are UTC epoch
- * seconds.
- */
-export interface ClientSession {
-  readonly id: string;
-  readonly scopes: readonly string[];
-  readonly startedAt: number;
-  readonly lastUsedAt: number;
-  readonly refreshes: number;
-  /** When its newest refresh token expires. */
-  readonly expiresAt: number;
-  /** When it expires, however often it is refreshed. */
-  readonly endsAt: number;
-}
-
-/**
- * Returns the sessions of a client that can be refreshed, the most recently used first. Throws
- * `ClientError` if there is no such client.
+ * Returns the sessions of a client: the refresh families that can be refreshed, the most recently
+ * used first. Throws `ClientError` if there is no such client.
  */
 export async function listClientSessions(
   store: Directory,
   nowSeconds: number,
   clientId: string,
-): Promise<readonly ClientSession[]> {
+): Promise<readonly RefreshFamily[]> {
   await requireClient(store, clientId);
-  const families = await listLiveFamilies(store, clientId, nowSeconds);
-  return families.map(({ id, scope, generation, startedAt, rotatedAt, expiresAt, capAt }) => ({
-    id,
-    scopes: scope.split(' '),
-    startedAt,
-    lastUsedAt: rotatedAt,
-    refreshes: generation - 1,
-    expiresAt,
-    endsAt: capAt,
-  }));
+  return listLiveFamilies(store, clientId, nowSeconds);
 }
 
 /**

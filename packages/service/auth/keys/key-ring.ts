@@ -50,38 +50,26 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   const read = async (): Promise<KeyReading> => {
     const started = performance.now();
     startedMs = started;
-    try {
-      const result = await readKeys();
-      if (startedMs === started) reading = result; // a later reading knows more
-      return result;
-    } catch (error) {
-      failedMs = performance.now();
-      throw error;
-    }
+    const result = await readKeys();
+    if (startedMs === started) reading = result; // a later reading knows more
+    return result;
   };
   /**
-   * Shares one read between all callers with the same change mark; a read that began under an
-   * earlier one may miss the change.
+   * Returns the current keys, or the last ones that were read while the store fails. Callers with
+   * the same change mark share one read; one that began under an earlier mark may miss the change.
    */
-  const readOnce = (changeMark: number | undefined): Promise<KeyReading> => {
-    if (underWay !== undefined && changeMark !== undefined && underWay.changeMark === changeMark)
-      return underWay.result;
-    const started = {
-      changeMark,
-      result: read().finally(() => {
-        if (underWay === started) underWay = undefined;
-      }),
-    };
-    underWay = started;
-    return started.result;
-  };
-  /** Returns the current keys, or the last ones that were read while the store fails. */
   const current = async (): Promise<KeyReading> => {
     const changeMark = store.changeMark();
-    const unchanged = changeMark !== undefined && changeMark === reading.changeMark;
-    if (unchanged && Math.abs(now() - reading.readAt) < rereadSeconds) return reading;
+    const isKnown = changeMark !== undefined;
+    if (isKnown && changeMark === reading.changeMark && Math.abs(now() - reading.readAt) < rereadSeconds)
+      return reading;
     if (performance.now() - failedMs < pauseMs) return reading;
-    return readOnce(changeMark).catch(() => reading);
+    if (!isKnown || underWay?.changeMark !== changeMark) underWay = { changeMark, result: read() };
+    return underWay.result.catch(() => {
+      failedMs = performance.now();
+      underWay = undefined;
+      return reading;
+    });
   };
   /** Reads the keys again for an unknown key id; concurrent callers share one read. */
   const reread = (): Promise<KeyReading> => {

@@ -231,7 +231,7 @@ describe.each(drawn)('sessions of the console on $engine', ({ openTestStore }) =
     const usedAfter = async (seconds: number) => {
       vi.setSystemTime(start + seconds * 1000);
       await session.send('/session');
-      return ((await families(own.client_id))[0]?.lastUsedAt ?? 0) - Math.floor(start / 1000);
+      return ((await families(own.client_id))[0]?.rotatedAt ?? 0) - Math.floor(start / 1000);
     };
     expect([await usedAfter(59), await usedAfter(60), await usedAfter(119), await usedAfter(121)]).toEqual([
       0, 60, 60, 121,
