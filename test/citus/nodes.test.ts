@@ -40,7 +40,6 @@ import { findSubscriptionIds } from '../../packages/service/storage/tables/subsc
 import { readHistoryUse, sweepVersions } from '../../packages/service/storage/tables/sweep-versions.ts';
 import {
   findAnyTenant,
-  findFirstTenant,
   findTenant,
   insertTenant,
   listNamesNear,
@@ -273,7 +272,6 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
 /** What concerns all tenants, and asks all nodes. */
 const several: Readonly<Record<string, Case>> = {
   'listTenants: the list of all tenants': (store) => listTenants(store),
-  'findFirstTenant: the first of all tenants, for the demo': (store) => findFirstTenant(store),
   'listNamesNear: the names beside one that does not exist': (store) => listNamesNear(store, 'nodes', 10),
   'readHistoryUse: the metrics of all histories': (store) =>
     readHistoryUse(store, { nowSeconds: 1_700_000_000, days: 30 }),

@@ -2,26 +2,18 @@ import type { Logger } from 'pino';
 import { operations } from '../../../contract/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
-import type { Store } from '../../storage/store.ts';
-import { hasClients } from '../../storage/tables/list-clients.ts';
-import { findFirstTenant } from '../../storage/tables/tenant.ts';
 import type { Config } from '../config.ts';
 import { type DemoClient, demoFile, demoText } from './demo.ts';
 
 interface Announcement {
   readonly config: Config;
-  readonly store: Store;
   readonly demo: DemoClient | undefined;
   readonly json: boolean;
   readonly workers: number;
 }
 
-/** Says that the service is running, where, and what the operator should do next. */
-export async function announce(
-  { config, store, demo, json, workers }: Announcement,
-  logger: Logger,
-  output: Output,
-): Promise<void> {
+/** Says that the service is running, and where. */
+export function announce({ config, demo, json, workers }: Announcement, logger: Logger, output: Output): void {
   warnOfSettings(config, logger);
   const { publicUrl, CONSOLE, MANAGEMENT_HOST, MANAGEMENT_PORT } = config;
   const places = {
@@ -38,7 +30,6 @@ export async function announce(
   if (demo !== undefined && (json || isForPerson))
     writeResult(output, json, { ...places, ...identity }, demoText(demo, config));
   else logger.info({ ...places, ...management, ...(workers > 1 && { workers }), ...identity, ...file }, 'serving');
-  await logNextStep(store, logger);
 }
 
 function warnOfSettings(config: Config, logger: Logger): void {
@@ -61,21 +52,6 @@ function warnOfSettings(config: Config, logger: Logger): void {
 /** Whether the service has real clients: on other machines, or with a database server. */
 const isProduction = ({ publicUrl, DATABASE_URL }: Config): boolean =>
   DATABASE_URL !== undefined || !isLoopback(publicUrl);
-
-/** Logs the commands that are left to run before a client can read a report. */
-async function logNextStep(store: Store, logger: Logger): Promise<void> {
-  try {
-    const tenant = await findFirstTenant(store);
-    if (tenant === undefined)
-      logger.info(
-        'there is no tenant yet; the next commands are: subreport tenant create acme, subreport import FILE --tenant acme, subreport client create --tenant acme',
-      );
-    else if (!(await hasClients(store)))
-      logger.info(`there is no client yet; the next command is: subreport client create --tenant ${tenant}`);
-  } catch (error) {
-    logger.warn({ err: error }, 'the tenants cannot be read');
-  }
-}
 
 /**
  * Throws `UsageError` if clients on other machines would send secrets over plain http and the

@@ -9,13 +9,8 @@ import { StorageError } from '../../storage/error.ts';
 import type { Config } from '../config.ts';
 import { checkLine, type ReportedCheck } from '../store/examine-store.ts';
 
-/**
- * Milliseconds from the start to the first check, so that a service that is restarted often is
- * checked too.
- */
+/** From the start to the first check, so that a service that is restarted often is checked too. */
 const firstCheckMs = 600_000;
-/** The same for a store that was never checked. */
-const newStoreMs = 30_000;
 /** A flipped byte is found while older backups are still without it. */
 const everyMs = 24 * 3_600_000;
 /** The lowest priority (nice 19): the check only uses idle CPU time. */
@@ -33,15 +28,14 @@ const main = fileURLToPath(new URL('../main.ts', import.meta.url));
  * Checks the SQLite database periodically, because SQLite itself does not detect flipped bits
  * (docs/decisions/storage.md#flipped-bytes).
  */
-export async function checkRegularly(config: Config, logger: Logger, findLast: () => Promise<unknown>): Promise<void> {
+export function checkRegularly(config: Config, logger: Logger): void {
   if (config.DATABASE_URL !== undefined) return;
   const check = () =>
     void checkStore(config, logger).catch((error: unknown) =>
       logger.warn({ err: error }, 'the store could not be checked'),
     );
   setInterval(check, everyMs).unref();
-  const last = await findLast().catch(() => undefined);
-  setTimeout(check, last === undefined ? newStoreMs : firstCheckMs).unref();
+  setTimeout(check, firstCheckMs).unref();
 }
 
 /** Checks the store and logs the result, as an error if a check fails. */

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { Output } from '../../../terminal/output.ts';
 import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import type { Store } from '../../storage/store.ts';
-import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { type Config, readConfig } from '../config.ts';
 import { createLogger } from '../log/logger.ts';
 import { keyRingOptions } from '../store/key-ring-options.ts';
@@ -56,10 +55,10 @@ export function addServeCommand(program: Command, output: Output): void {
         const run = workers === 1 ? runAlone : runWorkers;
         await run({ config, store, logger, workers }, () => {
           if (demoClient !== undefined) writeDemoClient(config, demoClient);
-          void announce({ config, store, demo: demoClient, json, workers }, logger, output);
+          announce({ config, demo: demoClient, json, workers }, logger, output);
           sweepRegularly(store, config, logger);
           rotateRegularly(keyRingOptions(config, store, logger), logger);
-          void checkRegularly(config, logger, () => findDoctorResult(store));
+          checkRegularly(config, logger);
         });
       } catch (error) {
         await store.close();

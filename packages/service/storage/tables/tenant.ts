@@ -86,14 +86,6 @@ export async function listNamesNear(store: Directory, name: string, limit: numbe
   return [...previous, ...following].map(({ id }) => id as TenantId);
 }
 
-/** The first tenant by name that is not being deleted, or `undefined` if there is none. */
-export async function findFirstTenant(store: Directory): Promise<TenantId | undefined> {
-  const [row] = await store.readDirectory(
-    'select id from tenant where deletion_started_at is null order by id limit 1',
-  );
-  return row?.id as TenantId | undefined;
-}
-
 function toTenant(row: Row): Tenant {
   return {
     tenant: row.id as TenantId,
