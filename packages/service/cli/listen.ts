@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
 import { listenFailure } from './log/describe-failure.ts';
@@ -33,4 +35,13 @@ async function listen(
     .catch((error: unknown) => {
       throw listenFailure(error, config, prefix);
     });
+}
+
+/** Listens on a port for a moment, and returns it; 0 takes any free one. Throws if it is in use. */
+export async function requireFreePort(host: string, port: number): Promise<number> {
+  const server = createServer().listen({ host, port, exclusive: true });
+  await once(server, 'listening');
+  const { port: free } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return free;
 }

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { operatorScopes } from '../../../contract/oauth/grant.ts';
 import { apiPath } from '../../../contract/report.ts';
@@ -10,6 +8,7 @@ import type { Store, TenantId } from '../../storage/store.ts';
 import { findClient } from '../../storage/tables/client.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { type Config, settings } from '../config.ts';
+import { requireFreePort } from '../listen.ts';
 import { localUrl, schemeOf } from '../settings/tls-settings.ts';
 import { nowSeconds } from '../store/now-seconds.ts';
 
@@ -72,21 +71,9 @@ async function findDemoClient(
 export async function demoConfig(config: Config): Promise<Config> {
   const { DATA_DIR, PORT, MANAGEMENT_HOST: host, MANAGEMENT_PORT: port } = config;
   const isDefault = port === settings.MANAGEMENT_PORT.fallback;
-  const managementPort = isDefault ? ((await findFreePort(host, port)) ?? (await findFreePort(host, 0))) : port;
-  return { ...config, DATA_DIR: join(DATA_DIR, `demo-${PORT}`), MANAGEMENT_PORT: managementPort ?? port };
-}
-
-/** Returns the port if it is free, for 0 any free one; `undefined` if it cannot be used. */
-async function findFreePort(host: string, port: number): Promise<number | undefined> {
-  const server = createServer().listen({ host, port, exclusive: true });
-  try {
-    await once(server, 'listening');
-  } catch {
-    return undefined;
-  }
-  const { port: free } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return free;
+  const freePort = () => requireFreePort(host, port).catch(() => requireFreePort(host, 0));
+  const MANAGEMENT_PORT = isDefault ? await freePort() : port;
+  return { ...config, DATA_DIR: join(DATA_DIR, `demo-${PORT}`), MANAGEMENT_PORT };
 }
 
 export interface DemoClient {

@@ -1,6 +1,4 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
@@ -8,6 +6,7 @@ import { CommandError } from '../../../terminal/error.ts';
 import { describeHealth } from '../../metrics/health.ts';
 import type { ReadableMetrics } from '../../metrics/service-metrics.ts';
 import type { Config } from '../config.ts';
+import { requireFreePort } from '../listen.ts';
 import { describeFailure, listenFailure } from '../log/describe-failure.ts';
 import { createCounters } from './counters.ts';
 import { heapFlags, planMemory } from './plan-memory.ts';
@@ -65,8 +64,8 @@ export class Workers {
       args: [String(poolSize)],
       execArgv: [...process.execArgv, ...heapFlags(heapMib)],
     });
-    await requireFreePort(this.#config, '');
-    if (this.#config.MANAGEMENT_PORT > 0) await requireFreePort(this.#config, 'MANAGEMENT_');
+    await this.#requireFreePort('');
+    if (this.#config.MANAGEMENT_PORT > 0) await this.#requireFreePort('MANAGEMENT_');
     try {
       const first = await Promise.all(Array.from({ length: count }, () => this.#startOne()));
       const supervised = Promise.all(first.map((serving) => this.#supervise(serving)));
@@ -146,14 +145,33 @@ export class Workers {
     return this.#collect();
   }
 
+  /** Throws if another process uses a port, which the workers would share with it. */
+  async #requireFreePort(prefix: '' | 'MANAGEMENT_'): Promise<void> {
+    const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = this.#config;
+    await requireFreePort(host, port).catch((error: unknown) => {
+      throw listenFailure(error, this.#config, prefix);
+    });
+  }
+
+  /**
+   * Pings a worker regularly, and kills it if too many pings stay without a response. Pings are
+   * counted rather than time, so that a pause of this process, which also delays responses, does
+   * not count against the worker.
+   */
   #watch(worker: Worker): void {
-    const { id, process } = worker;
-    const onSilent = (): void => {
-      const line = { worker: id, pid: process.pid, silent_ms: this.#silenceMs };
+    let unanswered = 0;
+    worker.on('message', ({ kind }: WorkerMessage) => {
+      if (kind === 'alive') unanswered = 0;
+    });
+    const timer = setInterval(() => {
+      unanswered += 1;
+      if (unanswered <= pingsMax) return send(worker, { kind: 'alive?' });
+      clearInterval(timer);
+      const line = { worker: worker.id, pid: worker.process.pid, silent_ms: this.#silenceMs };
       this.#logger.error(line, 'a worker no longer responds; it is killed');
-      process.kill('SIGKILL');
-    };
-    watchHeartbeat(worker, this.#silenceMs, (message) => send(worker, message), onSilent);
+      worker.process.kill('SIGKILL');
+    }, this.#silenceMs / pingsMax);
+    worker.once('exit', () => clearInterval(timer));
   }
 
   /**
@@ -199,19 +217,6 @@ export class Workers {
   }
 }
 
-/**
- * Ensures that no process is listening on the port yet, because workers would share it with another
- * command.
- */
-async function requireFreePort(config: Config, prefix: '' | 'MANAGEMENT_'): Promise<void> {
-  const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
-  const server = createServer().listen({ host, port, exclusive: true });
-  await once(server, 'listening').catch((error: unknown) => {
-    throw listenFailure(error, config, prefix);
-  });
-  await once(server.close(), 'close');
-}
-
 const living = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
 function send(worker: Worker, message: PrimaryMessage): void {
@@ -227,30 +232,3 @@ const silenceMsMax = 10_000;
 
 /** Pings sent in that time; each response proves that the worker's event loop runs. */
 const pingsMax = 10;
-
-/**
- * Pings a worker regularly and calls `onSilent` once if too many pings stay without a response.
- * Pings are counted rather than time, so that a pause of this process, which also delays the
- * responses, does not count against the worker.
- */
-function watchHeartbeat(
-  worker: Worker,
-  silenceMs: number,
-  send: (message: PrimaryMessage) => void,
-  onSilent: () => void,
-): void {
-  let unanswered = 0;
-  worker.on('message', ({ kind }: WorkerMessage) => {
-    if (kind === 'alive') unanswered = 0;
-  });
-  const timer = setInterval(() => {
-    if (unanswered === pingsMax) {
-      clearInterval(timer);
-      onSilent();
-      return;
-    }
-    unanswered += 1;
-    send({ kind: 'alive?' });
-  }, silenceMs / pingsMax);
-  worker.once('exit', () => clearInterval(timer));
-}

@@ -7,7 +7,7 @@ import {
   externalProfiles,
 } from '../../auth/provider/external-claims.ts';
 import type { ProviderSettings } from '../../auth/provider/provider-sign-in.ts';
-import { issuerUrl, oneOf, type Setting, secretOf, word } from './setting.ts';
+import { issuerUrl, oneOf, type Setting, secret, word } from './setting.ts';
 
 export const externalIssuerSettings = {
   OIDC_ISSUER: issuerUrl(
@@ -40,7 +40,11 @@ export const externalIssuerSettings = {
     'subreport-console',
     'Client id of the web console at the external identity provider, at which people then sign in (docs/operators/identity-providers.md)',
   ),
-  OIDC_CONSOLE_CLIENT_SECRET: secretOf('OIDC_CONSOLE_CLIENT_ID at the external identity provider'),
+  OIDC_CONSOLE_CLIENT_SECRET: secret(
+    16,
+    'as the identity provider shows it',
+    'Secret of OIDC_CONSOLE_CLIENT_ID at the external identity provider',
+  ),
   OIDC_CONSOLE_CLIENT_CLAIM: word(
     'subreport_client',
     'roles',
@@ -64,25 +68,19 @@ export function externalFaults(
     return [`Cannot use OIDC_ISSUER: it must be another issuer than this service: current value is '${issuer}'`];
   }
   const isSet = (name: string) => environment[name] !== undefined && environment[name] !== '';
-  if (isSet('OIDC_ISSUER')) return halfCredentials(environment, isSet);
-  return Object.entries(externalIssuerSettings)
-    .filter(([name]) => isSet(name))
-    .map(([name, setting]) => {
-      const shown = 'secret' in setting ? '' : `: current value is '${hidePassword(environment[name] ?? '')}'`;
-      return `Cannot use ${name}: it must be set together with OIDC_ISSUER${shown}`;
-    });
+  return Object.entries(externalIssuerSettings).flatMap(([name, setting]) => {
+    const missing = ['OIDC_ISSUER', partners[name] ?? name].find((each) => !isSet(each));
+    if (!isSet(name) || missing === undefined) return [];
+    const shown = 'secret' in setting ? '' : `: current value is '${hidePassword(environment[name] ?? '')}'`;
+    return [`Cannot use ${name}: it must be set together with ${missing}${shown}`];
+  });
 }
 
-/** Errors of the console's credentials: each without the other. */
-function halfCredentials(environment: NodeJS.ProcessEnv, isSet: (name: string) => boolean): string[] {
-  const [hasId, hasSecret] = [isSet('OIDC_CONSOLE_CLIENT_ID'), isSet('OIDC_CONSOLE_CLIENT_SECRET')];
-  if (hasId === hasSecret) return [];
-  return [
-    hasId
-      ? `Cannot use OIDC_CONSOLE_CLIENT_ID: it must be set together with OIDC_CONSOLE_CLIENT_SECRET: current value is '${environment.OIDC_CONSOLE_CLIENT_ID}'`
-      : 'Cannot use OIDC_CONSOLE_CLIENT_SECRET: it must be set together with OIDC_CONSOLE_CLIENT_ID',
-  ];
-}
+/** The other half of the console's credentials. */
+const partners: Readonly<Record<string, string>> = {
+  OIDC_CONSOLE_CLIENT_ID: 'OIDC_CONSOLE_CLIENT_SECRET',
+  OIDC_CONSOLE_CLIENT_SECRET: 'OIDC_CONSOLE_CLIENT_ID',
+};
 
 /** The external issuer of the settings; `undefined` without `OIDC_ISSUER`. */
 export function externalSettings(values: Values, publicUrl: string): ExternalSettings | undefined {

@@ -91,24 +91,13 @@ function isRandomKey(value: string): boolean {
   return bytes.length >= 32 && new Set(bytes).size >= 16;
 }
 
-/** A random string, masked in all output. */
-export function secret(description: string): Setting<string | undefined> {
+/** A secret that another program or an older version chose: `lengthMin` printable ASCII or more. */
+export function secret(lengthMin: number, origin: string, description: string): Setting<string | undefined> {
   return {
-    read: (value) => (value.length >= 32 ? value : undefined),
+    read: (value) => (value.length >= lengthMin && /^[\x20-\x7e]{1,512}$/.test(value) ? value : undefined),
     fallback: undefined,
-    rule: 'at least 32 random characters, such as the output of: openssl rand -base64 32',
+    rule: `at least ${lengthMin} characters of printable ASCII, ${origin}`,
     description,
-    secret: true,
-  };
-}
-
-/** The secret of a client of another service, masked in all output. */
-export function secretOf(client: string): Setting<string | undefined> {
-  return {
-    read: (value) => (/^[\x20-\x7e]{16,512}$/.test(value) ? value : undefined),
-    fallback: undefined,
-    rule: 'at least 16 characters of printable ASCII, as the identity provider shows it',
-    description: `Secret of ${client}`,
     secret: true,
   };
 }

@@ -98,18 +98,13 @@ async function restoreFile({ DATA_DIR }: Config, backup: string, yes: boolean): 
     const newest = settleStore(file);
     return await withStagedStore(join(DATA_DIR, 'restoring'), async (staged) => {
       const restored = await stage(staged, backup, newest);
-      if (isEmpty) return { file: backup, ...restored, ...replace(file, staged.file, undefined) };
-      const aside = `${file}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-      return { file: backup, ...restored, ...replace(file, staged.file, aside) };
+      const aside = isEmpty ? undefined : `${file}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+      replaceStore(file, staged.file, aside);
+      return { file: backup, ...restored, ...(aside !== undefined && { replaced: aside }) };
     });
   } finally {
     lock.release();
   }
-}
-
-function replace(file: string, staged: string, aside: string | undefined): { readonly replaced?: string } {
-  replaceStore(file, staged, aside);
-  return aside === undefined ? {} : { replaced: aside };
 }
 
 /**
