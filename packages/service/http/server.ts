@@ -42,7 +42,6 @@ interface ServerOptions
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const isHttps = options.publicUrl.startsWith('https:');
   const app = buildBaseServer({ ...options, isHttps, notFound: unknownPath, requestTimeoutMs: bodyMsMax });
-  addForwardedWarning(app);
   addTurns(app);
   const { limiter, queue, auth } = options;
   const addSubscriptionRoutes = createSubscriptionRoutes(options);
@@ -81,23 +80,4 @@ function addConsoleApi(
     },
     { prefix: '/console' },
   );
-}
-
-/**
- * Warns once if a request has `X-Forwarded-For` from a peer that is not in `TRUSTED_PROXIES`: if
- * that is our proxy, all its clients share one budget of failed attempts, and one address in the
- * log.
- */
-function addForwardedWarning(app: FastifyInstance): void {
-  let isKnown = false;
-  app.addHook('onRequest', (request, _reply, done) => {
-    done();
-    // a trusted peer has added an address
-    if (isKnown || request.headers['x-forwarded-for'] === undefined || (request.ips ?? []).length > 1) return;
-    isKnown = true;
-    request.log.warn(
-      { peer: request.socket.remoteAddress },
-      'X-Forwarded-For is ignored: its sender must be one of TRUSTED_PROXIES; if it is your proxy, add its address, because otherwise all its clients count as one address',
-    );
-  });
 }
