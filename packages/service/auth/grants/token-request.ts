@@ -32,9 +32,9 @@ export function chooseGrant(form: ReadonlyMap<string, string>): Grant {
 export async function requestToken(
   context: AuthContext,
   client: ClientRow,
-  grant: Grant,
   form: ReadonlyMap<string, string>,
 ): Promise<IssuedTokens> {
+  const grant = chooseGrant(form);
   if (!client.grants.includes(grant.grantType)) {
     throw new TokenError(
       'unauthorized_client',

@@ -37,13 +37,11 @@ export function oauthFlow(address: string, claimedId = ''): string {
 }
 
 /** A form request from an authenticated client. */
-interface OauthRequest<Checked> {
+interface OauthRequest {
   /** The context within the deadline of the request. */
   readonly context: AuthContext;
   readonly form: ReadonlyMap<string, string>;
   readonly client: AuthenticatedClient;
-  /** The result of `checkForm`. */
-  readonly checked: Checked;
   /** Adds fields to the log line of this request. */
   readonly audit: (more: Partial<TokenAudit>) => void;
 }
@@ -56,22 +54,22 @@ export interface OauthServing {
 }
 
 /** An endpoint to which an OAuth client posts a form. */
-interface OauthRoute<Checked> {
+interface OauthRoute {
   readonly path: string;
-  /** Checks the form before the client is authenticated. */
-  readonly checkForm: (form: ReadonlyMap<string, string>) => Checked;
+  /** Throws `TokenError` if the form is wrong whatever its client is. */
+  readonly checkForm?: (form: ReadonlyMap<string, string>) => unknown;
   /** Returns the response body, or throws `TokenError`. */
-  readonly handle: (request: OauthRequest<Checked>) => Promise<object | undefined>;
+  readonly handle: (request: OauthRequest) => Promise<object | undefined>;
 }
 
 /**
  * Adds an endpoint to which an authenticated client posts a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC
  * 7662 §2.1). The handler lists its steps in order.
  */
-function addOauthRoute<Checked>(
+function addOauthRoute(
   app: FastifyInstance,
   { auth, limiter, queue }: OauthServing,
-  { path, checkForm, handle }: OauthRoute<Checked>,
+  { path, checkForm, handle }: OauthRoute,
 ): void {
   app.register(async (scope) => {
     acceptBodies(scope, formType);
@@ -105,12 +103,12 @@ function addOauthRoute<Checked>(
 }
 
 /** Reads and checks the form of a request, and authenticates its client when it is its turn. */
-async function identify<Checked>(
+async function identify(
   context: AuthContext,
   request: FastifyRequest,
-  checkForm: OauthRoute<Checked>['checkForm'],
+  checkForm: OauthRoute['checkForm'],
   waitForTurn: (claimedId: string | undefined) => Promise<void>,
-): Promise<Pick<OauthRequest<Checked>, 'form' | 'client' | 'checked'>> {
+): Promise<Pick<OauthRequest, 'form' | 'client'>> {
   refuseUrlParameters(request);
   const form = readForm(request);
   const credentials = readCredentials(request, form);
@@ -119,9 +117,9 @@ async function identify<Checked>(
     claimed_client_id: claimedId === undefined ? null : describeClaimedId(claimedId),
     ...(isSignIn(request, form) && { purpose: 'sign-in' }),
   });
-  const checked = checkForm(form);
+  checkForm?.(form);
   await waitForTurn(claimedId);
-  return { form, checked, client: await authenticateClient(context, credentials) };
+  return { form, client: await authenticateClient(context, credentials) };
 }
 
 const readCredentials = ({ headers, ip }: FastifyRequest, form: ReadonlyMap<string, string>): ClientCredentials => ({
@@ -174,8 +172,8 @@ export function addTokenRoute(app: FastifyInstance, serving: OauthServing): void
   addOauthRoute(app, serving, {
     path: operations.issueToken.path,
     checkForm: chooseGrant,
-    handle: async ({ context: bounded, client, form, checked: grant, audit }) => {
-      const { response, ids } = await requestToken(bounded, client, grant, form);
+    handle: async ({ context: bounded, client, form, audit }) => {
+      const { response, ids } = await requestToken(bounded, client, form);
       audit(ids);
       return response;
     },
@@ -186,7 +184,6 @@ export function addTokenRoute(app: FastifyInstance, serving: OauthServing): void
 export function addTokenManagementRoutes(app: FastifyInstance, serving: OauthServing, server: ResourceServer): void {
   addOauthRoute(app, serving, {
     path: operations.revokeToken.path,
-    checkForm: () => undefined,
     handle: async ({ context: bounded, client, form }) => {
       await revokeToken(bounded, server, client, form.get('token'));
       return undefined;
@@ -194,7 +191,6 @@ export function addTokenManagementRoutes(app: FastifyInstance, serving: OauthSer
   });
   addOauthRoute(app, serving, {
     path: operations.introspectToken.path,
-    checkForm: () => undefined,
     handle: ({ context: bounded, client, form }) => introspectToken(bounded, server, client, form.get('token')),
   });
 }
