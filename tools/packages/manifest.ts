@@ -51,13 +51,10 @@ export function serverManifest({ root, terminal, cli }: Manifests): Manifest {
     bin: { subreport: 'lib/service/cli/subreport.mjs' },
     man: './man/subreport.1',
     exports: {
-      '.': { types: './lib/service/cli/start-service.d.ts', default: './lib/service/cli/start-service.js' },
       './openapi.json': './openapi.json',
       './openapi-operator.json': './openapi-operator.json',
       './package.json': './package.json',
     },
-    main: './lib/service/cli/start-service.js',
-    types: './lib/service/cli/start-service.d.ts',
     files: ['lib', 'dist', 'man', 'openapi.json', 'openapi-operator.json', 'CHANGELOG.md'],
     dependencies: union(root, terminal, cli),
   };

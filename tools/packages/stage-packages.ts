@@ -41,7 +41,7 @@ export async function stagePackages(): Promise<readonly StagedPackage[]> {
   for (const folder of [packagesFolder, compiledFolder]) rmSync(folder, { recursive: true, force: true });
   await Promise.all([compilePrograms(), stageClient(), buildConsoles(join(packagesFolder, 'subreport/dist/console'))]);
   const silent = { stdout: { write: () => undefined }, stderr: { write: () => undefined } };
-  stageProgram('subreport', await buildProgram(silent), ['service/cli/subreport.mjs', ...startService]);
+  stageProgram('subreport', await buildProgram(silent), ['service/cli/subreport.mjs']);
   stageProgram('cli', await buildReaderProgram(silent), ['cli/subreport.mjs']);
   stageProgram('mcp', buildMcpProgram(silent), ['mcp/subreport-mcp.mjs']);
   rmSync(compiledFolder, { recursive: true });
@@ -55,8 +55,6 @@ export async function stagePackages(): Promise<readonly StagedPackage[]> {
     finish('mcp', programManifest(manifests, 'mcp')),
   ];
 }
-
-const startService = ['service/cli/start-service.js', 'service/cli/start-service.d.ts'];
 
 /** Compiles the service and the programs of readers, beside files that are copied unchanged. */
 async function compilePrograms(): Promise<void> {
