@@ -1,13 +1,5 @@
-import type { Command } from 'commander';
 import type { Output } from '../terminal/output.ts';
-import {
-  buildCommandLine,
-  type CommandGroups,
-  type CommandLine,
-  exitCodes,
-  failureOf,
-  runCommandLine,
-} from '../terminal/program.ts';
+import { type CommandGroups, type CommandLine, exitCodes, failureOf, runCommandLine } from '../terminal/program.ts';
 
 /** The commands of people who read reports, of any service. */
 export const readerGroups: CommandGroups = [
@@ -37,8 +29,6 @@ const readerLine: CommandLine = {
   groups: readerGroups,
   failureOf,
 };
-
-export const buildReaderProgram = (output: Output): Promise<Command> => buildCommandLine(readerLine, output);
 
 export const runReaderProgram = (argv: readonly string[], output: Output): Promise<number> =>
   runCommandLine(readerLine, argv, output);

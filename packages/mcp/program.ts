@@ -6,7 +6,7 @@ import { exitCodes, failureOf, newProgram, runProgram } from '../terminal/progra
 import { runReader } from '../terminal/reader-action.ts';
 
 /** The program of `@subreport/mcp`. */
-export function buildMcpProgram(output: Output): Command {
+function buildMcpProgram(output: Output): Command {
   return addProfileOption(newProgram('subreport-mcp', output))
     .description('Answers questions of an AI assistant over stdio (MCP).')
     .addHelpText(

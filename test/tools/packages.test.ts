@@ -37,7 +37,6 @@ test.each([
   const manifest = programManifest(manifests, folder);
   expect(manifest).toMatchObject({ bin, engines: { node: '>=22' }, name: `@subreport/${folder}` });
   expect(manifest.dependencies).toEqual({ ...terminal.dependencies, ...part.dependencies });
-  expect(manifest.man).toEqual(Object.keys(bin).map((name) => `./man/${name}.1`));
   for (const name of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
     expect(manifest).not.toHaveProperty(name);
 });

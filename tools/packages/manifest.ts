@@ -49,13 +49,12 @@ export function serverManifest({ root, terminal, cli }: Manifests): Manifest {
     keywords,
     repository: root.repository,
     bin: { subreport: 'lib/service/cli/subreport.mjs' },
-    man: './man/subreport.1',
     exports: {
       './openapi.json': './openapi.json',
       './openapi-operator.json': './openapi-operator.json',
       './package.json': './package.json',
     },
-    files: ['lib', 'dist', 'man', 'openapi.json', 'openapi-operator.json', 'CHANGELOG.md'],
+    files: ['lib', 'dist', 'openapi.json', 'openapi-operator.json', 'CHANGELOG.md'],
     dependencies: union(root, terminal, cli),
   };
 }
@@ -83,9 +82,8 @@ export function programManifest({ root, terminal, ...parts }: Manifests, folder:
   return {
     ...partFields(root, part, folder),
     bin: Object.fromEntries(Object.entries(bin).map(([name, file]) => [name, `lib/${folder}/${file}`])),
-    man: Object.keys(bin).map((name) => `./man/${name}.1`),
     exports: { './package.json': './package.json' },
-    files: ['lib', 'man'],
+    files: ['lib'],
     dependencies: union(terminal, part),
   };
 }

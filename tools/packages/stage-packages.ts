@@ -3,12 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Command } from 'commander';
-import { buildReaderProgram } from '../../packages/cli/command-line.ts';
-import { buildMcpProgram } from '../../packages/mcp/program.ts';
-import { buildProgram } from '../../packages/service/cli/command-line.ts';
 import { buildConsoles } from '../build-console.ts';
-import { manPage } from '../man-page.ts';
 import { copyReachable } from './copy-reachable.ts';
 import { linkCompiledFiles } from './link-compiled-files.ts';
 import { clientManifest, type Manifest, type Manifests, programManifest, serverManifest } from './manifest.ts';
@@ -40,10 +35,9 @@ export interface StagedPackage {
 export async function stagePackages(): Promise<readonly StagedPackage[]> {
   for (const folder of [packagesFolder, compiledFolder]) rmSync(folder, { recursive: true, force: true });
   await Promise.all([compilePrograms(), stageClient(), buildConsoles(join(packagesFolder, 'subreport/dist/console'))]);
-  const silent = { stdout: { write: () => undefined }, stderr: { write: () => undefined } };
-  stageProgram('subreport', await buildProgram(silent), ['service/cli/subreport.mjs']);
-  stageProgram('cli', await buildReaderProgram(silent), ['cli/subreport.mjs']);
-  stageProgram('mcp', buildMcpProgram(silent), ['mcp/subreport-mcp.mjs']);
+  stageProgram('subreport', ['service/cli/subreport.mjs']);
+  stageProgram('cli', ['cli/subreport.mjs']);
+  stageProgram('mcp', ['mcp/subreport-mcp.mjs']);
   rmSync(compiledFolder, { recursive: true });
   for (const file of ['openapi.json', 'openapi-operator.json', 'README.md', 'CHANGELOG.md'])
     copyInto('subreport', file, file);
@@ -68,11 +62,8 @@ const isCopied = (path: string): boolean =>
   !/\.tsx?$|[/\\]packages[/\\](?:client|console)$|[/\\]packages[/\\]\w+[/\\]test$/.test(path);
 
 /** `lib/` has the layout of `packages/`, so that paths to files beside it are the same in both. */
-function stageProgram(name: string, program: Command, entries: readonly string[]): void {
-  const folder = join(packagesFolder, name);
-  copyReachable(compiledFolder, join(folder, 'lib'), entries);
-  mkdirSync(join(folder, 'man'), { recursive: true });
-  writeFileSync(join(folder, `man/${program.name()}.1`), manPage(program));
+function stageProgram(name: string, entries: readonly string[]): void {
+  copyReachable(compiledFolder, join(packagesFolder, name, 'lib'), entries);
 }
 
 async function stageClient(): Promise<void> {

@@ -1041,13 +1041,12 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
     });
   });
 
+  // token-endpoint.test.ts has what each rule of the standards demands
   describe('token requests', () => {
     const grant = 'grant_type=client_credentials';
 
     test.each<[string, TokenErrorCode, (good: string) => string]>([
       ['an empty form', 'invalid_request', () => ''],
-      ['no grant_type', 'invalid_request', (good) => good],
-      ['an empty grant_type', 'invalid_request', (good) => `grant_type=&${good}`],
       ['grant_type without =', 'invalid_request', (good) => `grant_type&${good}`],
       ['grant_type __proto__', 'unsupported_grant_type', (good) => `grant_type=__proto__&${good}`],
       ['grant_type constructor', 'unsupported_grant_type', (good) => `grant_type=constructor&${good}`],
@@ -1058,11 +1057,7 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['grant_type with a blank', 'unsupported_grant_type', (good) => `grant_type=client_credentials+&${good}`],
       ['grant_type with NUL', 'unsupported_grant_type', (good) => `${grant}%00&${good}`],
       ['GRANT_TYPE', 'invalid_request', (good) => `GRANT_TYPE=client_credentials&${good}`],
-      ['grant_type twice', 'invalid_request', (good) => `${grant}&${grant}&${good}`],
       ['grant_type twice, once encoded', 'invalid_request', (good) => `${grant}&grant%5Ftype=refresh_token&${good}`],
-      ['client_id twice', 'invalid_request', (good) => `${grant}&${good}&client_id=x`],
-      ['client_secret twice', 'invalid_request', (good) => `${grant}&${good}&client_secret=x`],
-      ['scope twice', 'invalid_request', (good) => `${grant}&${good}&scope=a&scope=a`],
       ['a bad % in a value', 'invalid_request', (good) => `${grant}&${good}&scope=%ZZ`],
       ['a bad % in a name', 'invalid_request', (good) => `${grant}&${good}&%ZZ=1`],
       ['UTF-8 cut off', 'invalid_request', (good) => `${grant}&${good}&scope=%E0%A4%A`],
@@ -1071,9 +1066,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['a raw NUL', 'invalid_request', (good) => `${grant}&${good}&scope=\0`],
       ['a raw line end inside', 'invalid_request', (good) => `${grant}\r\n&${good}`],
       ['100 kB', 'invalid_request', (good) => `${grant}&${good}&x=${'a'.repeat(100_000)}`],
-      ['no secret', 'invalid_client', () => `${grant}&client_id=x`],
-      ['no client', 'invalid_client', () => grant],
-      ['a client that does not exist', 'invalid_client', () => `${grant}&client_id=x&client_secret=y`],
       ['a client_id __proto__', 'invalid_client', () => `${grant}&client_id=__proto__&client_secret=y`],
       ['a client_id with NUL', 'invalid_client', () => `${grant}&client_id=%00&client_secret=y`],
       ['a client_id with NUL behind it', 'invalid_client', (good) => `${grant}&${good.replace('&', '%00&')}`],
@@ -1081,11 +1073,8 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['a client_id of 60 kB', 'invalid_client', () => `${grant}&client_id=${'a'.repeat(60_000)}&client_secret=y`],
       ['a client_id that is SQL', 'invalid_client', () => `${grant}&client_id=%27+or+1=1--&client_secret=y`],
       ['a client_secret with NUL', 'invalid_client', (good) => `${grant}&${good}%00`],
-      ['an unknown scope', 'invalid_scope', (good) => `${grant}&${good}&scope=admin`],
       ['a scope with NUL', 'invalid_scope', (good) => `${grant}&${good}&scope=%00`],
       ['a scope __proto__', 'invalid_scope', (good) => `${grant}&${good}&scope=__proto__`],
-      ['no refresh_token', 'invalid_request', (good) => `grant_type=refresh_token&${good}`],
-      ['a garbage refresh_token', 'invalid_grant', (good) => `grant_type=refresh_token&refresh_token=x&${good}`],
       ['NUL for a refresh_token', 'invalid_grant', (good) => `grant_type=refresh_token&refresh_token=%00&${good}`],
       [
         'a forged refresh_token',
@@ -1094,18 +1083,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ],
     ])('%s is %s', async (_title, error, bodyOf) => {
       await expectTokenError(await postToken(bodyOf(credentials())), error);
-    });
-
-    test.each([
-      ['JSON', 'Content-Type: application/json'],
-      ['text', 'Content-Type: text/plain'],
-      ['multipart', 'Content-Type: multipart/form-data; boundary=x'],
-      ['no type', 'X-No-Type: 1'],
-      ['a type that is none', 'Content-Type: ;;;'],
-    ])('a body said to be %s is invalid_request', async (_title, type) => {
-      const body = JSON.stringify({ grant_type: 'client_credentials', ...client });
-      await expectTokenError(await postToken(body, [type]), 'invalid_request');
-      await expectTokenError(await postToken(`${grant}&${credentials()}`, [type]), 'invalid_request');
     });
 
     test.each(['gzip', 'br', 'x'])('a body with Content-Encoding: %s is invalid_request', async (coding) => {
@@ -1125,16 +1102,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       await expectTokenError(await postToken('', []), 'invalid_request');
       await expectTokenError(await postToken('', ['Content-Length: 0']), 'invalid_request');
       await expectTokenError(await postToken('', ['Content-Type: application/json']), 'invalid_request');
-    });
-
-    test('token parameters in the URL are invalid_request, all or some of them (RFC 6749 §2.3.1)', async () => {
-      const whole = `/oauth2/token?${grant}&${credentials()}`;
-      await expectTokenError(await postToken('', [formHeader], whole), 'invalid_request');
-      await expectTokenError(await postToken(`${grant}&${credentials()}`, [formHeader], whole), 'invalid_request');
-      const secret = `/oauth2/token?client_secret=${client.client_secret}`;
-      await expectTokenError(await postToken(grant, [formHeader], secret), 'invalid_request');
-      const long = `/oauth2/token?x=${'a'.repeat(9_000)}`;
-      await expectTokenError(await postToken(`${grant}&${credentials()}`, [formHeader], long), 'invalid_request');
     });
 
     test.each([
@@ -1157,14 +1124,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       'Basic ä',
     ])('Authorization: %s is invalid_client', async (value) => {
       await expectTokenError(await postToken(grant, [formHeader, `Authorization: ${value}`]), 'invalid_client');
-    });
-
-    test('two ways to authenticate at once are invalid_request (RFC 6749 §2.3)', async () => {
-      const good = `Authorization: ${basic(`${client.client_id}:${client.client_secret}`)}`;
-      sent.add(good.replace(/^.* /, ''));
-      const body = `${grant}&client_secret=${client.client_secret}`;
-      await expectTokenError(await postToken(body, [formHeader, good]), 'invalid_request');
-      await expectTokenError(await postToken(`${grant}&client_id=x`, [formHeader, good]), 'invalid_request');
     });
 
     test('two Authorization or Host headers, or no Host, are invalid_request', async () => {
