@@ -2,7 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import { summaryAsOf } from './as-of.ts';
 import { Product, ProductId } from './product.ts';
 import { filterParameters } from './query.ts';
-import { closed, plainText, wholeNumber } from './schema.ts';
+import { closed, plain, wholeNumber } from './schema.ts';
 import { AutoRenew, Status } from './subscription.ts';
 import { Type } from './type.ts';
 import { answeredZone } from './zone.ts';
@@ -71,12 +71,11 @@ export const exampleExplanation = "No subscription of yours has the status 'ACTV
 export const SubscriptionSummary = closed('Counts of subscriptions, all from one snapshot', {
   total: count('Number of records that match the filters'),
   explanation: Type.Optional(
-    Type.String({
-      maxLength: 4_096,
-      pattern: plainText,
-      description: 'Why no record matches, if no record at all has a status, product or plan of the filters',
-      examples: [exampleExplanation],
-    }),
+    plain(
+      4_096,
+      'Why no record matches, if no record at all has a status, product or plan of the filters',
+      exampleExplanation,
+    ),
   ),
   zone: answeredZone,
   by: closed('The requested dimensions; the counts of each add up to total', {

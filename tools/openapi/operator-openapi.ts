@@ -160,7 +160,7 @@ function describeApiOperation(operation: OperatorOperation): Json {
     }),
     responses: {
       [success.status]: response(
-        success.description ?? descriptionOf(success.schema),
+        descriptionOf(success.schema),
         referring(success.schema) as Json,
         [],
         success.example,

@@ -27,7 +27,7 @@ export const clientOperations = {
     description: 'Returns the clients of one tenant or of all tenants, by tenant and id.',
     scope: 'operator:read',
     query: clientListParameters,
-    response: { status: 200, description: 'A page of clients', schema: clientPage, example: 'clients' },
+    response: { status: 200, schema: clientPage, example: 'clients' },
     errors: [404, 409],
     sample: { query: { tenant: 'acme' } },
   },
@@ -40,12 +40,7 @@ export const clientOperations = {
       'Creates a client of a tenant and returns its credentials once. Without client_id and client_secret, both are generated. An external client needs the client_id that its issuer knows, and has no secret, grants or scopes of its own.',
     scope: 'operator:write',
     body: NewClient,
-    response: {
-      status: 201,
-      description: 'The client was created',
-      schema: ClientCredentials,
-      example: 'clientCredentials',
-    },
+    response: { status: 201, schema: ClientCredentials, example: 'clientCredentials' },
     errors: [404, 409],
     sample: { json: { tenant: 'acme', client_id: 'acme-reporting' } },
   },
@@ -56,7 +51,7 @@ export const clientOperations = {
     summary: 'Get a client',
     description: 'Returns one client with the lifetimes of its secrets.',
     scope: 'operator:read',
-    response: { status: 200, description: 'The client', schema: ClientDetails, example: 'client' },
+    response: { status: 200, schema: ClientDetails, example: 'client' },
   },
   updateClient: {
     method: 'PATCH',
@@ -67,7 +62,7 @@ export const clientOperations = {
       'Changes a client; absent members stay unchanged, and changes apply from its next request on. With external=true, its secrets are deleted and its tokens of this service revoked.',
     scope: 'operator:write',
     body: ClientUpdate,
-    response: { status: 200, description: 'The changed client', schema: ClientDetails, example: 'client' },
+    response: { status: 200, schema: ClientDetails, example: 'client' },
     sample: { json: { scopes: ['subscription:read'] } },
   },
   deleteClient: {
@@ -77,7 +72,7 @@ export const clientOperations = {
     summary: 'Delete a client',
     description: 'Permanently deletes a client with its secrets; its tokens are rejected immediately.',
     scope: 'operator:write',
-    response: { status: 200, description: 'The client was deleted', schema: DeletedClient, example: 'deletedClient' },
+    response: { status: 200, schema: DeletedClient, example: 'deletedClient' },
   },
   rotateClient: {
     method: 'POST',
@@ -87,7 +82,7 @@ export const clientOperations = {
     description: 'Gives a client a new secret and returns it once. The old one stays valid for overlap_hours.',
     scope: 'operator:write',
     body: Rotation,
-    response: { status: 200, description: 'The new secret', schema: RotatedClient, example: 'rotatedClient' },
+    response: { status: 200, schema: RotatedClient, example: 'rotatedClient' },
     sample: { json: { overlap_hours: 24 } },
   },
   disableClient: {
@@ -97,7 +92,7 @@ export const clientOperations = {
     summary: 'Disable a client',
     description: 'Disables a client: it gets no new tokens, and its access tokens are rejected within a second.',
     scope: 'operator:write',
-    response: { status: 200, description: 'The disabled client', schema: ClientDetails, example: 'disabledClient' },
+    response: { status: 200, schema: ClientDetails, example: 'disabledClient' },
   },
   enableClient: {
     method: 'POST',
@@ -106,7 +101,7 @@ export const clientOperations = {
     summary: 'Enable a client',
     description: 'Enables a disabled client; its earlier tokens stay revoked.',
     scope: 'operator:write',
-    response: { status: 200, description: 'The enabled client', schema: ClientDetails, example: 'client' },
+    response: { status: 200, schema: ClientDetails, example: 'client' },
   },
   listClientSessions: {
     method: 'GET',
@@ -116,7 +111,7 @@ export const clientOperations = {
     description:
       'Returns the sessions of a client that can be refreshed, the most recently used first. A session is a refresh token with all tokens that descend from it. The list has one page.',
     scope: 'operator:read',
-    response: { status: 200, description: 'The sessions', schema: clientSessions, example: 'clientSessions' },
+    response: { status: 200, schema: clientSessions, example: 'clientSessions' },
   },
   revokeClientTokens: {
     method: 'POST',
@@ -127,7 +122,7 @@ export const clientOperations = {
       'Revokes all current tokens of a client, or those of one session. Its secret stays valid, so it can request new ones.',
     scope: 'operator:write',
     body: Revocation,
-    response: { status: 200, description: 'The tokens were revoked', schema: RevokedTokens, example: 'revokedTokens' },
+    response: { status: 200, schema: RevokedTokens, example: 'revokedTokens' },
     sample: { json: {} },
   },
 } as const satisfies Record<string, OperatorOperation>;

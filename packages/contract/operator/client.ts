@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { grantTypes, scopes as knownScopes, refreshTokenUses } from '../oauth/grant.ts';
 import { closed, plain, plainText, printable, printableAscii, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, listParameters, nullableTime, orNull, tenantText, time } from './operation.ts';
+import { listOf, listParameters, nullableTime, orNull, tenantText, time, word, wordsOf } from './operation.ts';
 
 const clientId = Type.String({
   minLength: 1,
@@ -35,25 +35,9 @@ const search = Type.String({
 
 const tenant = tenantText('The tenant of the client');
 
-const word = { type: 'string', maxLength: 32 } as const;
+const grants = wordsOf(grantTypes, 'grants', 'The grants that it may use', grantTypes);
 
-const grants = Type.Array(Type.Enum(grantTypes, word), {
-  minItems: 1,
-  maxItems: grantTypes.length,
-  uniqueItems: true,
-  description: 'The grants that it may use',
-  'x-rule': `a list of different grants, each of ${grantTypes.join(', ')}`,
-  examples: [[...grantTypes]],
-});
-
-const scopes = Type.Array(Type.Enum(knownScopes, word), {
-  minItems: 1,
-  maxItems: knownScopes.length,
-  uniqueItems: true,
-  description: 'The scopes that it may have',
-  'x-rule': `a list of different scopes, each of ${knownScopes.join(', ')}`,
-  examples: [['subscription:read']],
-});
+const scopes = wordsOf(knownScopes, 'scopes', 'The scopes that it may have', ['subscription:read']);
 
 const secret = Type.String({
   minLength: 1,
@@ -65,12 +49,10 @@ const secret = Type.String({
   examples: ['kV2-Zq8.tYw4_Nf7~bR1xJ'],
 });
 
-const refreshTokenUse = Type.Enum(refreshTokenUses, {
-  ...word,
-  description: 'rotate: each refresh token is valid once; reuse: it stays valid until it expires',
-  'x-rule': `one of ${refreshTokenUses.join(', ')}`,
-  examples: ['rotate'],
-});
+const refreshTokenUse = word(
+  refreshTokenUses,
+  'rotate: each refresh token is valid once; reuse: it stays valid until it expires',
+);
 
 const nullableUse = orNull(
   refreshTokenUse,

@@ -41,7 +41,7 @@ export const doctorOperations = {
     description:
       'Returns the result of the last check of the store. A command, a timer, the service (every day with SQLite) or this API ran it. 404 means that the store was never checked.',
     scope: 'operator:read',
-    response: { status: 200, description: 'The last result', schema: DoctorResult, example: 'doctor' },
+    response: { status: 200, schema: DoctorResult, example: 'doctor' },
     errors: [404],
   },
   runDoctor: {
@@ -52,7 +52,7 @@ export const doctorOperations = {
     description:
       'Runs subreport doctor in a process of the lowest priority and returns its result. It reads every record, which takes minutes for millions of them, and ends after an hour. It continues if the caller disconnects; GET returns the result. While another check that was started here is running, the response is 409.',
     scope: 'operator:write',
-    response: { status: 200, description: 'The result', schema: DoctorResult, example: 'doctor' },
+    response: { status: 200, schema: DoctorResult, example: 'doctor' },
     errors: [409],
   },
 } as const satisfies Record<string, OperatorOperation>;

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { closed, printable, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { nullableTime, type OperatorOperation } from './operation.ts';
+import { nullableTime, type OperatorOperation, word } from './operation.ts';
 
 /** What can need the operator's attention, the worst first. */
 const healthProblemIds = [
@@ -11,12 +11,7 @@ const healthProblemIds = [
 
 const problem = closed('What needs attention', {
   id: printable(32, 'What is wrong', 'rejected-rows'),
-  severity: Type.Enum(['error', 'warning'], {
-    type: 'string',
-    maxLength: 7,
-    description: 'error: reports or the audit log are affected',
-    examples: ['warning'],
-  }),
+  severity: word(['error', 'warning'], 'error: reports or the audit log are affected', 'warning'),
   count: wholeNumber('How many checks, rows, tenants or requests it concerns', 3),
 });
 
@@ -50,6 +45,6 @@ export const healthOperations = {
     description:
       'Returns what needs attention, and how much the processes of this host have to do now. The curves of the past are in the metrics.',
     scope: 'operator:read',
-    response: { status: 200, description: 'The state', schema: ServiceHealth, example: 'serviceHealth' },
+    response: { status: 200, schema: ServiceHealth, example: 'serviceHealth' },
   },
 } as const satisfies Record<string, OperatorOperation>;

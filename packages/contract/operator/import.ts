@@ -91,7 +91,7 @@ export type LastImport = Static<typeof LastImport>;
 const rejectedLines = Type.String({
   maxLength: 131_072,
   pattern: '^([{]|$)',
-  description: 'One rejected row per line',
+  description: 'The rejected rows, one per line; empty if none was rejected',
 });
 
 /** The operations on the history of imports. */
@@ -119,7 +119,7 @@ export const importOperations = {
     summary: 'Get an import',
     description: 'Returns one import of the history.',
     scope: 'operator:read',
-    response: { status: 200, description: 'The import', schema: Import, example: 'import' },
+    response: { status: 200, schema: Import, example: 'import' },
   },
   getImportErrors: {
     method: 'GET',
@@ -131,7 +131,6 @@ export const importOperations = {
     scope: 'operator:read',
     response: {
       status: 200,
-      description: 'The rejected rows; empty if none was rejected',
       schema: rejectedLines,
       example: 'rejectedRows',
       mediaType: 'application/x-ndjson',

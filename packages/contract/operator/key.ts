@@ -1,20 +1,14 @@
 import type { Static } from 'typebox';
 import { closed, printable, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { listOf, nullableTime, type OperatorOperation, time, word } from './operation.ts';
 
 const purposes = ['access', 'refresh'] as const;
 const modes = ['soon', 'now', 'compromised'] as const;
 
-const word = { type: 'string', maxLength: 16 } as const;
-
 /** A key of the service. */
 export const Key = closed('A key of the service, without any secret', {
-  purpose: Type.Enum(purposes, {
-    ...word,
-    description: 'access: signs access tokens; refresh: protects refresh tokens',
-    examples: ['access'],
-  }),
+  purpose: word(purposes, 'access: signs access tokens; refresh: protects refresh tokens'),
   kid: printable(64, 'Thumbprint of the key (RFC 7638)', 'm9vRcR2m0i3bqYwCqv0nN3x7b1cPq9AkV2Zq8tYw4Nf'),
   alg: printable(16, 'Its algorithm', 'ES256'),
   state: Type.String({
@@ -34,25 +28,14 @@ export type Key = Static<typeof Key>;
 
 /** The body of `rotateKeys`. */
 export const KeyRotation = closed('How to rotate a key', {
-  purpose: Type.Optional(
-    Type.Enum(purposes, {
-      ...word,
-      default: 'access',
-      description: 'Which key to rotate',
-      'x-rule': `one of ${purposes.join(', ')}`,
-      examples: ['access'],
-    }),
-  ),
-  mode: Type.Optional(
-    Type.Enum(modes, {
-      ...word,
-      default: 'soon',
-      description:
-        'soon: the new key is used after six minutes, so that no request fails; now: immediately; compromised: immediately, and all older keys are deleted, so their tokens are rejected',
-      'x-rule': `one of ${modes.join(', ')}`,
-      examples: ['soon'],
-    }),
-  ),
+  purpose: Type.Optional({ ...word(purposes, 'Which key to rotate'), default: 'access' }),
+  mode: Type.Optional({
+    ...word(
+      modes,
+      'soon: the new key is used after six minutes, so that no request fails; now: immediately; compromised: immediately, and all older keys are deleted, so their tokens are rejected',
+    ),
+    default: 'soon',
+  }),
 });
 
 /** The operations on keys. */
@@ -65,7 +48,7 @@ export const keyOperations = {
     description:
       'Returns the keys of the service, newest first for each purpose, without their secrets. The list has one page.',
     scope: 'operator:read',
-    response: { status: 200, description: 'The keys', schema: listOf(Key, 'The keys of the service'), example: 'keys' },
+    response: { status: 200, schema: listOf(Key, 'The keys of the service'), example: 'keys' },
   },
   rotateKeys: {
     method: 'POST',
@@ -75,7 +58,7 @@ export const keyOperations = {
     description: 'Creates the next key of a purpose. 409 means that another new key is already waiting.',
     scope: 'operator:write',
     body: KeyRotation,
-    response: { status: 201, description: 'The new key', schema: Key, example: 'key' },
+    response: { status: 201, schema: Key, example: 'key' },
     errors: [409],
     sample: { json: { purpose: 'access', mode: 'soon' } },
   },

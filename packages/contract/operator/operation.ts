@@ -20,8 +20,7 @@ export interface OperatorOperation extends Operation {
   readonly bodyBytesMax?: number;
   readonly response: {
     readonly status: 200 | 201;
-    /** If absent, the description of the schema. */
-    readonly description?: string;
+    /** Its description is that of the response. */
     readonly schema: TSchema;
     /** The name of an example in `openapi/operator-examples.ts`. */
     readonly example: string;
@@ -102,6 +101,22 @@ export const word = <const T extends string>(
     maxLength: Math.max(...words.map(({ length }) => length)),
     description,
     'x-rule': `one of ${words.join(', ')}`,
+    examples: [example],
+  });
+
+/** A list of different words. */
+export const wordsOf = <const T extends string>(
+  words: readonly T[],
+  noun: string,
+  description: string,
+  example: readonly T[],
+) =>
+  Type.Array(Type.Enum(words, { type: 'string' }), {
+    minItems: 1,
+    maxItems: words.length,
+    uniqueItems: true,
+    description,
+    'x-rule': `a list of different ${noun}, each of ${words.join(', ')}`,
     examples: [example],
   });
 

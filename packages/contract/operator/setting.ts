@@ -1,19 +1,14 @@
 import type { Static } from 'typebox';
 import { closed, plain, printable } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, nullableText, type OperatorOperation } from './operation.ts';
+import { listOf, nullableText, type OperatorOperation, word } from './operation.ts';
 
 /** A setting in force. */
 export const Setting = closed('A setting in force', {
   name: printable(64, 'Its name', 'PORT'),
   value: nullableText(8_192, 'Its value; null for a secret', '8080'),
   is_set: Type.Boolean({ description: 'Whether it has a value, which for a secret is not shown' }),
-  origin: Type.Enum(['environment', 'file', 'default'], {
-    type: 'string',
-    maxLength: 11,
-    description: 'Where the value comes from',
-    examples: ['default'],
-  }),
+  origin: word(['environment', 'file', 'default'], 'Where the value comes from', 'default'),
   description: plain(1_024, 'What it means', 'Port to listen on'),
 });
 export type Setting = Static<typeof Setting>;

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { operatorScopes } from '../oauth/grant.ts';
 import { closed, plainText, printable, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { listOf, listParameters, nullableTime, type OperatorOperation, time, wordsOf } from './operation.ts';
 
 /** The name of an operator's token. */
 export const operatorName = Type.String({
@@ -14,15 +14,12 @@ export const operatorName = Type.String({
   examples: ['billing'],
 });
 
-const scopes = Type.Array(Type.Enum(operatorScopes, { type: 'string', maxLength: 18 }), {
-  minItems: 1,
-  maxItems: operatorScopes.length,
-  uniqueItems: true,
-  description:
-    'operator:read reads everything except records and secrets; operator:write changes everything, also clients, so that its holder can create one that reads or loads the records of any tenant; subscription:write only loads the records of any tenant',
-  'x-rule': `a list of different scopes, each of ${operatorScopes.join(', ')}`,
-  examples: [['operator:read']],
-});
+const scopes = wordsOf(
+  operatorScopes,
+  'scopes',
+  'operator:read reads everything except records and secrets; operator:write changes everything, also clients, so that its holder can create one that reads or loads the records of any tenant; subscription:write only loads the records of any tenant',
+  ['operator:read'],
+);
 
 /** The lifetime of an operator's token in days. */
 export const operatorDays = Type.Integer({
@@ -99,12 +96,7 @@ export const operatorTokenOperations = {
       'Creates a token for an operator and returns it once. A caller cannot give scopes that its own token does not have, nor a later expiry.',
     scope: 'operator:write',
     body: NewOperator,
-    response: {
-      status: 201,
-      description: 'The token was created',
-      schema: CreatedOperator,
-      example: 'createdOperator',
-    },
+    response: { status: 201, schema: CreatedOperator, example: 'createdOperator' },
     sample: { json: { name: 'billing', scopes: ['subscription:write'], expires_days: 90 } },
   },
   revokeOperator: {
@@ -114,6 +106,6 @@ export const operatorTokenOperations = {
     summary: 'Revoke an operator',
     description: "Revokes an operator's token; it is rejected from the next request on.",
     scope: 'operator:write',
-    response: { status: 200, description: 'The token was revoked', schema: Operator, example: 'revokedOperator' },
+    response: { status: 200, schema: Operator, example: 'revokedOperator' },
   },
 } as const satisfies Record<string, OperatorOperation>;
