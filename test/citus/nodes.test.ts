@@ -77,7 +77,7 @@ const rowsFrom = (first: number, count: number, given: Partial<Parameters<typeof
 /** One case for each operation of one tenant; the compiler, and a test, name the missing ones. */
 const operations: Readonly<Record<TenantOperation, Case>> = {
   readTenant: (store, tenant) => store.readTenant(tenant, (reader) => reader.all(everyId)),
-  readTenantOnce: (store, tenant) => store.readTenantOnce(tenant, [{ sql: everyId, values: [] }]),
+  readTenantOnce: (store, tenant) => store.readTenantOnce(tenant, { sql: everyId, values: [] }),
   async openSnapshot(store, tenant) {
     const snapshot = await store.openSnapshot(tenant, 10_000);
     try {

@@ -12,9 +12,7 @@ const importsAtOnce = 20;
 export async function eraseRejections(store: Store, tenant: TenantId, values: Iterable<string>): Promise<void> {
   const quotes = createQuoteTest(values);
   for (let after = ''; ; ) {
-    const [imports = []] = await store.readTenantOnce(tenant, [
-      { sql: selectRejections, values: [after, importsAtOnce] },
-    ]);
+    const imports = await store.readTenantOnce(tenant, { sql: selectRejections, values: [after, importsAtOnce] });
     const erased = imports.flatMap(({ import_id: id, row_lines: text }) => {
       const lines = String(text)
         .split('\n')

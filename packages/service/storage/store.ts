@@ -192,14 +192,8 @@ export interface Directory {
 interface TenantReads {
   /** Runs `work` with a reader of one snapshot of a tenant. The reader cannot write. */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, options?: ReadOptions): Promise<T>;
-  /**
-   * Returns the rows of each statement, as `readTenant` would one after another, at the least cost.
-   */
-  readTenantOnce(
-    tenant: TenantId,
-    statements: readonly TenantStatement[],
-    options?: ReadOptions,
-  ): Promise<readonly (readonly Row[])[]>;
+  /** Returns the rows of one statement, as `readTenant` would, at the least cost. */
+  readTenantOnce(tenant: TenantId, statement: TenantStatement, options?: ReadOptions): Promise<readonly Row[]>;
   /**
    * Opens a snapshot of a tenant's subscriptions as of its first statement, for a slow reader: at
    * most `pauseMsMax` may pass between two statements. It uses a connection outside the pool, so

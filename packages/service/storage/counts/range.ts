@@ -51,8 +51,8 @@ export function toRange(row: Row | undefined, name = 'range'): FilterRange {
 export async function countRecords(store: Store, tenant: TenantId): Promise<number> {
   const sql = `select n from subscription_span
     where tenant_id = $1 and series = '${wholeSeries}' and level = ${spanLevel.root}` as const;
-  const [rows] = await store.readTenantOnce(tenant, [{ sql, values: [] }], { isBounded: true });
-  return Number(rows?.[0]?.n ?? 0);
+  const [row] = await store.readTenantOnce(tenant, { sql, values: [] }, { isBounded: true });
+  return Number(row?.n ?? 0);
 }
 
 /** A row of a filter: after `skip` others, counted from its first or its last row. */

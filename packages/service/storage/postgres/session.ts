@@ -45,39 +45,35 @@ export const limitTime = (statementMs: number, idleMs: number): string =>
 /** For a transaction of unlimited length: a migration, an import that holds its lock. */
 export const noTimeLimit = limitTime(0, 0);
 
-export const tenantOpening = (
-  begin: string,
-  tenant: TenantId,
-  stepDown: boolean,
-  plansOnce = false,
-): readonly Opening[] => [[begin, []], ...tenantRights(tenant, stepDown, plansOnce)];
+export const tenantOpening = (begin: string, tenant: TenantId, stepDown: boolean): readonly Opening[] => [
+  [begin, []],
+  ...tenantRights(tenant, stepDown),
+];
 
 /**
  * Switches to `tenantRole` if the role we connect as bypasses row-level security, and sets the
- * tenant whose rows are visible. With `plansOnce`, each connection plans a statement once for all
- * values. By itself, PostgreSQL compares estimates that depend on the size of a tenant, and plans
- * some statements each time: that took as long as running them.
+ * tenant whose rows are visible.
  */
-export const tenantRights = (tenant: TenantId, stepDown: boolean, plansOnce = false): readonly Opening[] => [
+export const tenantRights = (tenant: TenantId, stepDown: boolean): readonly Opening[] => [
   ...(stepDown ? [[`set local role ${tenantRole}`, []] as const] : []),
-  [`select set_tenant($1)${plansOnce ? `, ${planOnce}` : ''}`, [tenant]],
+  ['select set_tenant($1)', [tenant]],
 ];
 
 /**
  * The same for a read of one statement. The statements up to a Sync are one transaction even
  * without BEGIN and COMMIT, so these settings last until the end of the batch. Citus propagates
- * `set local` in a transaction block only.
+ * `set local` in a transaction block only. With `plansOnce`, each connection plans a statement once
+ * for all values. By itself, PostgreSQL compares estimates that depend on the size of a tenant, and
+ * plans some statements each time: that took as long as running them.
  */
 export const tenantSettings = (tenant: TenantId, stepDown: boolean, plansOnce: boolean): Opening => {
   const settings = [
     `set_config('app.tenant', $1, true)`,
     `set_config('transaction_read_only', 'on', true)`,
     ...(stepDown ? [`set_config('role', '${tenantRole}', true)`] : []),
-    ...(plansOnce ? [planOnce] : []),
+    ...(plansOnce ? [`set_config('plan_cache_mode', 'force_generic_plan', true)`] : []),
   ];
   return [`select ${settings.join(', ')}`, [tenant]];
 };
-
-const planOnce = `set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
 type Opening = readonly [text: string, values: readonly TenantId[]];

@@ -10,11 +10,11 @@ import { socketOf } from './wire/driver.ts';
 /** Runs one statement in the transaction of a change. */
 export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** Statements that read a tenant's rows in one transaction. */
+/** A statement that reads a tenant's rows. */
 interface OnceRead {
   readonly tenant: TenantId;
-  readonly statements: readonly TenantStatement[];
-  /** Whether they take a short time that does not depend on the number of rows. */
+  readonly statement: TenantStatement;
+  /** Whether it takes a short time that does not depend on the number of rows. */
   readonly isBounded: boolean;
 }
 
@@ -53,24 +53,18 @@ export class Statements {
     return inStatement('postgresql', texts, () => runBatch(client, statements));
   }
 
-  /** Sends statements and what surrounds them as one message; returns the rows of each. */
-  async readOnce(
-    client: pg.ClientBase,
-    { tenant, statements, isBounded }: OnceRead,
-  ): Promise<readonly (readonly Row[])[]> {
+  /** Sends a statement and what surrounds it as one message; returns its rows. */
+  async readOnce(client: pg.ClientBase, { tenant, statement, isBounded }: OnceRead): Promise<readonly Row[]> {
     const { stepDown, isDistributed } = this.#facts ?? (await this.#readFacts(client));
-    const plansOnce = isBounded && !isDistributed; // Citus cannot
-    const isSingle = statements.length === 1 && !isDistributed; // one statement has one snapshot
-    const opening = isSingle
-      ? [tenantSettings(tenant, stepDown, plansOnce)]
-      : tenantOpening(beginReading, tenant, stepDown, plansOnce);
-    const batch = [
-      ...opening.map(([text, values]) => ({ ...this.prepare(text, values), ignoresRows: true })),
-      ...statements.map(({ sql, values }) => this.prepare(sql, [tenant, ...values])),
-      ...(isSingle ? [] : [this.prepare('commit')]),
-    ];
-    const results = await this.run(client, batch);
-    return results.slice(opening.length, opening.length + statements.length);
+    const opening = isDistributed
+      ? tenantOpening(beginReading, tenant, stepDown)
+      : [tenantSettings(tenant, stepDown, isBounded)];
+    const results = await this.run(client, [
+      ...opening.map(([text, values]) => this.prepare(text, values)),
+      this.prepare(statement.sql, [tenant, ...statement.values]),
+      ...(isDistributed ? [this.prepare('commit')] : []),
+    ]);
+    return results[opening.length] ?? [];
   }
 
   /** Runs `work` with a reader of one snapshot of a tenant. */

@@ -98,12 +98,8 @@ class PostgresStore extends TenantWriter implements Store {
     return this.#use((client) => this.#shared.statements.read(client, tenant, work), how);
   }
 
-  readTenantOnce(
-    tenant: TenantId,
-    statements: readonly TenantStatement[],
-    options?: ReadOptions,
-  ): Promise<readonly (readonly Row[])[]> {
-    const read = { tenant, statements, isBounded: options?.isBounded === true };
+  readTenantOnce(tenant: TenantId, statement: TenantStatement, options?: ReadOptions): Promise<readonly Row[]> {
+    const read = { tenant, statement, isBounded: options?.isBounded === true };
     const how = { tenant, reads: true, signal: this.#signal };
     return this.#use((client) => this.#shared.statements.readOnce(client, read), how);
   }

@@ -7,7 +7,7 @@ import { type PastRevision, pastRows } from './past.ts';
 export const pageStoreOf = (engine: Store['engine'], reader: TenantReader): PageStore => ({
   engine,
   readTenant: (_tenant, work) => work(reader),
-  readTenantOnce: (_tenant, statements) => Promise.all(statements.map(({ sql, values }) => reader.all(sql, values))),
+  readTenantOnce: (_tenant, { sql, values }) => reader.all(sql, values),
 });
 
 /**

@@ -133,7 +133,7 @@ async function readFrom(
   known: KnownRange | undefined,
 ): Promise<Page> {
   const whole = wholeQuery(store, query, start, known);
-  const [[row] = []] = await store.readTenantOnce(tenant, [whole], query);
+  const [row] = await store.readTenantOnce(tenant, whole, query);
   return toPage(query, row, whole.toRecords(row), known);
 }
 

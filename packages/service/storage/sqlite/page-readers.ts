@@ -24,21 +24,10 @@ export class SqlitePageReaders {
     this.#file = file;
   }
 
-  /**
-   * Returns the rows of statements that share one snapshot. They run without waiting, so one
-   * connection suffices for all calls.
-   */
-  readAtOnce(statements: readonly BoundStatement[]): readonly (readonly Row[])[] {
+  /** Returns the rows of a statement. It runs without waiting, so one connection suffices. */
+  readAtOnce({ sql, values }: BoundStatement): readonly Row[] {
     this.#atOnce ??= this.#open();
-    const connection = this.#atOnce;
-    const readAll = () => statements.map(({ sql, values }) => connection.all(sql, values));
-    if (statements.length === 1) return readAll(); // a statement has a snapshot of its own
-    connection.run('begin');
-    try {
-      return readAll();
-    } finally {
-      connection.run('rollback');
-    }
+    return this.#atOnce.all(sql, values);
   }
 
   /**

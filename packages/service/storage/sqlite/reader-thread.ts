@@ -19,7 +19,7 @@ const idle: SqliteConnection[] = [];
 serveRequests<ReadRequest>((request) => {
   switch (request.kind) {
     case 'once':
-      return readOnce(request.statements);
+      return readOnce(request.statement);
     case 'begin':
       sessions.set(request.session, { connection: begin() });
       return undefined;
@@ -37,10 +37,10 @@ serveRequests<ReadRequest>((request) => {
   }
 });
 
-function readOnce(statements: readonly TenantStatement[]): readonly (readonly Row[])[] {
+function readOnce({ sql, values }: TenantStatement): readonly Row[] {
   const connection = begin();
   try {
-    return statements.map(({ sql, values }) => connection.all(interruptible(sql), values));
+    return connection.all(interruptible(sql), values);
   } finally {
     release(connection);
   }
@@ -130,7 +130,7 @@ export interface TransferredBatch {
  * snapshot of the store.
  */
 export type ReadRequest =
-  | { readonly kind: 'once'; readonly statements: readonly TenantStatement[] }
+  | { readonly kind: 'once'; readonly statement: TenantStatement }
   | { readonly kind: 'begin' | 'end'; readonly session: number }
   | {
       readonly kind: 'next';

@@ -39,16 +39,9 @@ export class SqliteReaders {
     this.#slots = new ReaderSlots(this.#threads, waitingMax);
   }
 
-  /**
-   * Returns the rows of each statement, all from one snapshot; the values already include the
-   * tenant for `$1`.
-   */
-  readOnce(
-    tenant: TenantId,
-    statements: readonly TenantStatement[],
-    bounds: ReadBounds,
-  ): Promise<readonly (readonly Row[])[]> {
-    return this.#runWithin(tenant, (thread) => requestOnce(thread, statements), bounds);
+  /** Returns the rows of a statement, whose values already include the tenant for `$1`. */
+  readOnce(tenant: TenantId, statement: TenantStatement, bounds: ReadBounds): Promise<readonly Row[]> {
+    return this.#runWithin(tenant, (thread) => requestOnce(thread, statement), bounds);
   }
 
   read<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, bounds: ReadBounds): Promise<T> {
@@ -193,15 +186,8 @@ class ReaderThread implements ReaderSlot {
   }
 }
 
-const requestOnce = (
-  thread: ReaderThread,
-  statements: readonly TenantStatement[],
-): Promise<readonly (readonly Row[])[]> =>
-  inStatement(
-    'sqlite',
-    statements.map(({ sql }) => sql),
-    () => thread.request({ kind: 'once', statements }),
-  );
+const requestOnce = (thread: ReaderThread, statement: TenantStatement): Promise<readonly Row[]> =>
+  inStatement('sqlite', statement.sql, () => thread.request({ kind: 'once', statement }));
 
 const msUntil = (deadline: number): number => Math.max(0, deadline - performance.now());
 

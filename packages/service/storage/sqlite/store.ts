@@ -141,13 +141,12 @@ class SqliteStore extends TenantWriter implements Store {
 
   async readTenantOnce(
     tenant: TenantId,
-    statements: readonly TenantStatement[],
+    { sql, values }: TenantStatement,
     options?: ReadOptions,
-  ): Promise<readonly (readonly Row[])[]> {
-    const bound = statements.map(({ sql, values }) => ({ sql, values: [tenant, ...values] }));
+  ): Promise<readonly Row[]> {
+    const bound = { sql, values: [tenant, ...values] };
     const { pageReaders, readers } = this.#shared;
-    if (options?.isBounded !== true) return readers.readOnce(tenant, bound, this.#bounds);
-    return pageReaders.readAtOnce(bound);
+    return options?.isBounded === true ? pageReaders.readAtOnce(bound) : readers.readOnce(tenant, bound, this.#bounds);
   }
 
   async openSnapshot(tenant: TenantId): Promise<TenantSnapshot> {
@@ -179,7 +178,7 @@ class SqliteStore extends TenantWriter implements Store {
     sql: DirectorySql<S>,
     values: readonly SqlValue[] = [],
   ): Promise<readonly Row[]> {
-    return this.#shared.pageReaders.readAtOnce([{ sql, values }])[0] ?? [];
+    return this.#shared.pageReaders.readAtOnce({ sql, values });
   }
 
   writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {

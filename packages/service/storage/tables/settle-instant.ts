@@ -39,7 +39,7 @@ export async function settleInstant(
   { seconds, nowSeconds }: { readonly seconds: number; readonly nowSeconds: number },
 ): Promise<TrustedHistory | undefined> {
   const values = [nowSeconds + clockSkewSecondsMax];
-  const [[end] = []] = await store.readTenantOnce(tenant, [{ sql: selectEnd, values }], { isBounded: true });
+  const [end] = await store.readTenantOnce(tenant, { sql: selectEnd, values }, { isBounded: true });
   if (end === undefined || end.history_at === null) return undefined;
   const lastSeconds = Number(end.history_at);
   if (seconds > lastSeconds) await store.writeTenant(tenant, [{ sql: moveEnd, values: [seconds] }]);

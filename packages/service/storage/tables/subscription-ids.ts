@@ -22,13 +22,12 @@ export async function findSubscriptionIds(
 }
 
 /** The owners that some records have, or had in a former version. */
-export async function readOwners(store: Store, tenant: TenantId, ids: readonly string[]): Promise<readonly Row[]> {
+export function readOwners(store: Store, tenant: TenantId, ids: readonly string[]): Promise<readonly Row[]> {
   const list = ids.map((_, index) => `$${index + 2}`).join(', ');
   const sql: TenantSql = `select iccid, email, device_id from subscription where tenant_id = $1 and id in (${list})
     union
     select iccid, email, device_id from subscription_version where tenant_id = $1 and id in (${list})`;
-  const [rows = []] = await store.readTenantOnce(tenant, [{ sql, values: ids }]);
-  return rows;
+  return store.readTenantOnce(tenant, { sql, values: ids });
 }
 
 const eraseVersionsWith = (column: RecordOwner['column']): TenantSql =>

@@ -148,7 +148,7 @@ const noteInto = (statements: Statement[], store: Store): Pick<Store, 'engine' |
       } satisfies TenantReader),
     ),
   readTenantOnce: (of, asked) => {
-    statements.push(...asked);
+    statements.push(asked);
     return store.readTenantOnce(of, asked);
   },
 });

@@ -60,7 +60,7 @@ async function recordStatements(
     engine: store.engine,
     readTenant: (of, work) => store.readTenant(of, (reader) => work(recordInto(statements, reader))),
     readTenantOnce: (of, asked) => {
-      statements.push(...asked);
+      statements.push(asked);
       return store.readTenantOnce(of, asked);
     },
   };
@@ -187,10 +187,10 @@ describe.skipIf(inject('isPostgresOnly'))('statements on sqlite', () => {
         steps.push(...statements.map(stepsOf));
         return read;
       },
-      async readTenantOnce(of, statements, options) {
+      async readTenantOnce(of, statement, options) {
         requireBounded(options);
-        steps.push(...statements.map(stepsOf));
-        return opened.store.readTenantOnce(of, statements, options);
+        steps.push(stepsOf(statement));
+        return opened.store.readTenantOnce(of, statement, options);
       },
     };
     const positions = [

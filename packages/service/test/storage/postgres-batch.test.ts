@@ -82,13 +82,6 @@ describe('a batch of statements on PostgreSQL', () => {
     expect(rows).toEqual(numbers.map((n) => [{ n, nothing: null }]));
   });
 
-  test('leaves out the rows of a statement that nobody reads', async () => {
-    expect(await runBatch(client, [{ ...word('unread'), ignoresRows: true }, number(1)])).toEqual([
-      [],
-      [{ n: 1, nothing: null }],
-    ]);
-  });
-
   test('is one transaction', async () => {
     const now = statement('select txid_current() as id');
     const [[first] = [], [second] = []] = await runBatch(client, [now, now]);

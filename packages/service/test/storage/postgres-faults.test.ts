@@ -61,7 +61,7 @@ describe('when PostgreSQL fails', () => {
   const slow = "select pg_sleep(20) from tenant as t where 'tenant_id = $1' <> $1";
   test.each([
     ['a statement of several', () => opened.store.readTenant(tenant, (reader) => reader.all(slow))],
-    ['a whole transaction', () => opened.store.readTenantOnce(tenant, [{ sql: slow, values: [] }])],
+    ['a whole transaction', () => opened.store.readTenantOnce(tenant, { sql: slow, values: [] })],
   ])('%s whose connection is killed is repeated once on a new connection, and not again', async (_what, read) => {
     const flight = read();
     const failed = expect(flight).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });

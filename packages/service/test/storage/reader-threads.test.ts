@@ -27,7 +27,7 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     return found.tenant;
   };
   const countOf = async (of: TenantId): Promise<number> => {
-    const [[row] = []] = await store.readTenantOnce(of, [{ sql: count, values: [] }]);
+    const [row] = await store.readTenantOnce(of, { sql: count, values: [] });
     return Number(row?.n);
   };
 
@@ -97,7 +97,7 @@ describe('reads of the embedded store that are not bounded by a page', () => {
       const snapshot = await ofClient.openSnapshot(own, 60_000);
       const reads = [
         ofClient.readTenant(own, (reader) => reader.all(sql)),
-        ofClient.readTenantOnce(own, [{ sql, values: [] }]),
+        ofClient.readTenantOnce(own, { sql, values: [] }),
         snapshot.all(sql),
       ];
       const failures = Promise.all(reads.map((read) => read.catch((error: unknown) => error)));

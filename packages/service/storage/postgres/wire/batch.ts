@@ -11,8 +11,6 @@ export interface BatchStatement {
   readonly name: string;
   readonly text: string;
   readonly values: readonly (string | number | null)[];
-  /** Whether it returns no rows, because nobody reads them. */
-  readonly ignoresRows?: boolean;
 }
 
 /**
@@ -105,8 +103,7 @@ class Batch extends pg.Query implements DriverQuery, MessageHandler {
         this.#noteColumns(readColumns(bytes, start));
         return true;
       case dataRow:
-        if (this.#current?.ignoresRows !== true)
-          this.#results[current]?.push(readRow(this.#columns[current] ?? [], bytes, start));
+        this.#results[current]?.push(readRow(this.#columns[current] ?? [], bytes, start));
         return true;
       case commandComplete:
         if (this.#results.length < this.#statements.length) this.#results.push([]);
