@@ -1,12 +1,19 @@
 import type { TSchema } from 'typebox';
 import { exportAsOf } from './as-of.ts';
 import { durationDaysMax, durationPattern } from './duration.ts';
-import { Email } from './email.ts';
 import { fieldsOf } from './fields.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
 import { choice, dateTimeRule, flag } from './schema.ts';
-import { AutoRenew, Iccid, knownStatuses, noStatus, SubscriptionId, statusFilterPattern } from './subscription.ts';
+import {
+  AutoRenew,
+  Email,
+  Iccid,
+  knownStatuses,
+  noStatus,
+  SubscriptionId,
+  statusFilterPattern,
+} from './subscription.ts';
 import { Type } from './type.ts';
 import { zoneParameter } from './zone.ts';
 

@@ -1,14 +1,13 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
-import { Email } from './email.ts';
 import type { OperatorOperation } from './operator/operation.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { Product } from './product.ts';
 import { reportParameters } from './query.ts';
 import { defaultPageLimits } from './report.ts';
 import { exampleOf, fitsText, misshapeOf, readWholeNumber, ruleOf } from './schema.ts';
-import { Subscription } from './subscription.ts';
+import { Email, Subscription } from './subscription.ts';
 import { Type } from './type.ts';
 
 const single: Record<string, TSchema> = {

@@ -1,4 +1,4 @@
-import { isWellFormedOperatorToken } from '../../contract/operator/token-format.ts';
+import { isWellFormedOperatorToken } from '../../contract/operator/token.ts';
 import { isSecureUrl } from '../../contract/secure-url.ts';
 import { rememberSecret } from '../../outgoing/known-secrets.ts';
 import { readVariable } from '../../terminal/environment.ts';

@@ -1,8 +1,7 @@
 import type { Static } from 'typebox';
-import { Email } from '../email.ts';
 import { mappingJson, nullableMapping } from '../load.ts';
 import { closed, plain, wholeNumber } from '../schema.ts';
-import { Iccid, SubscriptionId } from '../subscription.ts';
+import { Email, Iccid, SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
 import { LastImport } from './import.ts';
 import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';

@@ -75,6 +75,11 @@ export const NewOperator = closed('A token to create', {
   current_token: Type.Optional(currentToken),
 });
 
+const tokenPattern = /^sro_[A-Za-z0-9_-]{43}$/;
+
+/** Whether a token has the length and characters of an operator's token. */
+export const isWellFormedOperatorToken = (token: string): boolean => tokenPattern.test(token);
+
 /** The operations on tokens of operators. */
 export const operatorTokenOperations = {
   listOperators: {

@@ -1,14 +1,13 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
-import { Email, normaliseEmail } from '../../contract/email.ts';
 import { formatInstant, parseInstant } from '../../contract/instant.ts';
 import { operations } from '../../contract/operations.ts';
 import { shorten } from '../../contract/problem.ts';
 import { Product } from '../../contract/product.ts';
 import { valueAt as fieldOf, type RecordField, recordFields, recordWith } from '../../contract/record-fields.ts';
 import { dateTimeRule, fitsText, ruleOf } from '../../contract/schema.ts';
-import { Subscription } from '../../contract/subscription.ts';
+import { Email, normaliseEmail, Subscription } from '../../contract/subscription.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 

@@ -21,8 +21,7 @@ export interface RejectedRow {
 }
 
 /** Sources that decompress to more are rejected as a mistake. */
-export const decompressedGibMax = 64;
-const gib = 2 ** 30;
+const decompressedMax = 64 * 2 ** 30;
 export interface SourceOptions {
   readonly format: ImportFormat;
   /** Which columns of CSV are which fields; by default, those with their names. */
@@ -102,7 +101,7 @@ const tooManyRejected = (line: number, max: number): ImportError =>
 
 export const decompressed = (
   source: AsyncIterable<Buffer>,
-  { decompression: { bytesMax = decompressedGibMax * gib, windowBytesMax = fileWindowBytesMax } = {} }: SourceOptions,
+  { decompression: { bytesMax = decompressedMax, windowBytesMax = fileWindowBytesMax } = {} }: SourceOptions,
 ) => decompress(source, { bytesMax, windowBytesMax });
 
 /** The rows of a source, valid or not. */

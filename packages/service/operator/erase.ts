@@ -1,4 +1,4 @@
-import { normaliseEmail } from '../../contract/email.ts';
+import { normaliseEmail } from '../../contract/subscription.ts';
 import { eraseRecords as eraseById } from '../import/erase-records.ts';
 import type { RecordOwner } from '../storage/store.ts';
 import { findSubscriptionIds } from '../storage/tables/subscription-ids.ts';

@@ -1,10 +1,9 @@
 import { formatDuration, parseDuration } from '../../contract/duration.ts';
-import { normaliseEmail } from '../../contract/email.ts';
 import { formatExactInstant, formatInstant, type Instant } from '../../contract/instant.ts';
 import { type ListParameter, type Lists, listParameters } from '../../contract/listed-values.ts';
 import { parseInstantIn } from '../../contract/local-time.ts';
 import { type DateField, dateFields, type ReportParameter, type SortValue } from '../../contract/query.ts';
-import { readStatusFilter } from '../../contract/subscription.ts';
+import { normaliseEmail, readStatusFilter } from '../../contract/subscription.ts';
 import type { Zone } from '../../contract/zone.ts';
 import type {
   DateBounds,

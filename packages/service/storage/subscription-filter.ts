@@ -17,7 +17,7 @@ export interface DateBounds {
 const valueColumns = {
   id: 'id',
   iccid: 'iccid',
-  /** Normalised (`contract/email.ts`). */
+  /** Normalised (`contract/subscription.ts`). */
   email: 'email',
   productId: 'product_id',
   planId: 'plan_id',

@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { OperatorScope } from '../../../contract/oauth/grant.ts';
-import { isWellFormedOperatorToken } from '../../../contract/operator/token-format.ts';
 import type { Store } from '../../storage/store.ts';
 import { findOperatorToken, type OperatorToken, recordOperatorTokenUse } from '../../storage/tables/operator-token.ts';
 import { AccessError, ThrottledError } from '../error.ts';
@@ -67,7 +66,6 @@ export function requireOperatorScope({ id, scopes }: OperatorAccess, scope: Oper
 }
 
 async function findValid(store: Store, token: string, nowSeconds: number): Promise<OperatorToken | undefined> {
-  if (!isWellFormedOperatorToken(token)) return undefined;
   const found = await findOperatorToken(store, hashOperatorToken(token));
   if (found === undefined || found.revokedAt !== null) return undefined;
   return found.expiresAt !== null && found.expiresAt <= nowSeconds ? undefined : found;

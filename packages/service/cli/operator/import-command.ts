@@ -4,7 +4,7 @@ import { UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import type { Output } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
-import { decompressedGibMax, importFormats } from '../../import/read-valid-rows.ts';
+import { importFormats } from '../../import/read-valid-rows.ts';
 import type { Spool } from '../../import/spool.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
@@ -39,11 +39,6 @@ export function addImportCommand(program: Command, output: Output): void {
       integerFrom(0, 999_999_999, 600),
     )
     .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line number and errors')
-    .option(
-      '--unpacked-max-gib <n>',
-      `maximum uncompressed size of a gzip or zstd file (default: ${decompressedGibMax})`,
-      integerFrom(1, 99_999, 64),
-    )
     .option('--json', 'print a JSON summary')
     .addHelpText(
       'after',
@@ -92,7 +87,6 @@ async function runImport(
       mapping: await resolveMapping(store, tenant, source.mapping),
       flags: flagsOf(options),
       remove: options.remove,
-      decompression: { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 },
       errors: [],
       errorsMax: shownMax,
       onRejected: (row) => errorsFile?.write(row),

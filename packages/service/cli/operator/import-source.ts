@@ -119,7 +119,6 @@ export interface ImportCommandOptions extends ServerChoice {
   readonly replace?: boolean;
   readonly remove?: number;
   readonly errors?: string;
-  readonly unpackedMaxGib?: number;
   readonly json?: boolean;
 }
 

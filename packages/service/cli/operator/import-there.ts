@@ -19,20 +19,14 @@ export async function importThere(
   options: ImportCommandOptions,
   output: Output,
 ): Promise<void> {
-  requireNoStore(options);
+  if (options.errors !== undefined)
+    throw new UsageError(
+      "Cannot use --errors: it must not be combined with --server, as it needs the store; 'subreport imports errors' prints the first rejected rows",
+    );
   const source = openImportSource(file, options);
   const { correlation_id: _, ...summary } = await load(server, source, options, output);
   writeImport(output, options, { ...summary, errors: summary.errors.slice(0, shownMax) });
   if (summary.rejected > 0) process.exitCode = 1;
-}
-
-/** Throws `UsageError` for options that only an import into the store has. */
-function requireNoStore({ errors, unpackedMaxGib }: ImportCommandOptions): void {
-  const given = Object.entries({ errors, 'unpacked-max-gib': unpackedMaxGib });
-  const [name] = given.find(([, value]) => value !== undefined) ?? [];
-  if (name === undefined) return;
-  const hint = name === 'errors' ? "; 'subreport imports errors' prints the first rejected rows" : '';
-  throw new UsageError(`Cannot use --${name}: it must not be combined with --server, as it needs the store${hint}`);
 }
 
 async function load(
