@@ -15,7 +15,7 @@ async function guard({
   const raw = {
     httpVersion,
     url,
-    headersDistinct: Object.groupBy(headers, ([name]) => name.toLowerCase()),
+    rawHeaders: headers.flat(),
     // Node keeps the first of several
     headers: Object.fromEntries([...headers].reverse().map(([name, value]) => [name.toLowerCase(), value])),
   };

@@ -36,7 +36,8 @@ export function guardRequest(
     );
   }
   for (const name of singleHeaders) {
-    if ((raw.headersDistinct[name]?.length ?? 0) > 1) {
+    // a list of name, value, name, value …
+    if (raw.rawHeaders.filter((each, at) => at % 2 === 0 && each.toLowerCase() === name).length > 1) {
       throw unreadable(`the header '${name}' must be sent only once`);
     }
   }
