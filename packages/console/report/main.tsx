@@ -29,7 +29,6 @@ const pages: readonly Page[] = [
   },
   {
     path: '/console/changes',
-    hasPast: true,
     label: titles.changes,
     icon: History,
     load: async () => refreshable((await import('./changes/changes-page.tsx')).ChangesPage),

@@ -135,10 +135,11 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.getByText(`400 subscriptions by status, ${words}`).first().waitFor();
     expect(await page.getByRole('row', { name: /CHANGED/ }).count()).toBe(0);
 
-    await page.getByRole('link', { name: 'Changes' }).click();
-    await page.getByText(/^Nothing has changed between .* and 1 /).waitFor();
-    await page.getByRole('link', { name: 'Findings' }).click();
-    await page.getByRole('heading', { name: 'This page shows the present only' }).waitFor();
+    for (const name of ['Changes', 'Findings']) {
+      await page.getByRole('link', { name }).click();
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'This page shows the present only' }).waitFor();
+    }
     await page.getByRole('button', { name: 'Show the present' }).click();
     await page.waitForURL(/findings$/);
     await page.getByText('What is contradictory or missing in 420 subscriptions').waitFor();
@@ -195,8 +196,6 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
       .getByRole('link', { name: /^Subscriptions\s*\d+$/ })
       .filter({ hasText: '400' })
       .waitFor();
-    await page.getByRole('link', { name: 'Changes' }).click();
-    await page.getByText(/^400 added, 0 changed, 0 removed between/).waitFor();
     await page.goto(`${reports.service.url}/console/changes?since=${day(300)}`);
     await page.getByText('The service does not know earlier changes: its history begins then.').waitFor();
     await page.goto(`${reports.service.url}/console/subscriptions?as-of=2001-01-01`);
@@ -390,11 +389,6 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await inZone('changes', `&since=${asked}`);
     await page
       .getByText(new RegExp(`since ${from}$`))
-      .first()
-      .waitFor();
-    await inZone('changes', `&since=${asked}&as-of=yesterday`);
-    await page
-      .getByText(new RegExp(`between ${from} and `))
       .first()
       .waitFor();
     await inZone(`subscriptions/${encodeURIComponent(rows[0]?.id ?? '')}`);

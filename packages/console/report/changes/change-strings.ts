@@ -5,7 +5,6 @@ export const changesStrings = {
   since: 'Changes since',
   lastVisit: 'Last visit',
   lastDays: (days: number) => (days === 1 ? 'Last 24 hours' : `Last ${days} days`),
-  daysBefore: (days: number) => (days === 1 ? '24 hours before' : `${days} days before`),
   sinceDay: 'Since a day',
   sinceChosen: (day: string) => `Since ${day}`,
   day: 'First day',
@@ -13,7 +12,6 @@ export const changesStrings = {
   kind: { added: 'Added', changed: 'Changed', removed: 'Removed' },
   inLast: (days: number) => `in the last ${days === 1 ? '24 hours' : `${days} days`}`,
   sinceTime: (time: string) => `since ${time}`,
-  between: (begin: string, end: string) => `between ${begin} and ${end}`,
   sinceVisit: (time: string) => `since your last visit, ${time}`,
   counts: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>, when: string) =>
     `${formatCount(count.added)} added, ${formatCount(count.changed)} changed, ${formatCount(count.removed)} removed ${when}`,

@@ -12,15 +12,13 @@ import { Popover } from '../../ui/popover.tsx';
 import { useLoad } from '../../ui/use-load.ts';
 import { WorkButton } from '../../ui/work-button.tsx';
 import { changesUntil } from '../api.ts';
-import { asOf, shownTime } from '../past/as-of.ts';
 import { daysHint } from '../zone/local-days.ts';
 import { selectionOf } from './change-filters.tsx';
 import { changesStrings } from './change-strings.ts';
 import { ChangesCard } from './changes-card.tsx';
-import { PastCounts } from './past-counts.tsx';
 import type { RecentChanges } from './read-changes.ts';
 import { type ChangeSelection, type PeriodChanges, readPeriod } from './read-period.ts';
-import { isPastDay, pastDefault, periods, readPastDefault, readSince, type Since } from './since.ts';
+import { isPastDay, periods, readSince, type Since } from './since.ts';
 import { type RecentChangesState, useRecentChanges } from './use-recent-changes.ts';
 import { formatVisit } from './visit-time.ts';
 
@@ -31,16 +29,13 @@ const listHeight = 320;
 export function ChangesPage() {
   const { query } = currentLocation.value;
   const name = query.get('since') ?? '';
-  const past = asOf.value;
-  const since = readSince(name, shownTime());
+  const since = readSince(name, new Date());
   const selection = selectionOf(query);
   const key = `${name} ${JSON.stringify(selection)}`;
   return (
     <>
-      <SinceBar name={name} since={since} isPast={past !== undefined} />
-      {past !== undefined ? (
-        <PastCounts key={key} since={since.kind === 'visit' ? readPastDefault(past.date) : since} past={past} />
-      ) : since.kind === 'visit' ? (
+      <SinceBar name={name} since={since} />
+      {since.kind === 'visit' ? (
         <VisitChanges key={key} selection={selection} />
       ) : (
         <PeriodList key={key} since={since} selection={selection} />
@@ -60,28 +55,22 @@ function hrefSince(name: string | undefined): string {
 interface SinceBarProps {
   readonly name: string;
   readonly since: Since;
-  readonly isPast: boolean;
 }
 
-function SinceBar({ name, since, isPast }: SinceBarProps) {
+function SinceBar({ name, since }: SinceBarProps) {
   return (
     <nav class="change-periods row no-print" aria-label={text.since}>
-      {!isPast && (
-        <Link class="button secondary" href={hrefSince(undefined)} aria-current={since.kind === 'visit' || undefined}>
-          {text.lastVisit}
-        </Link>
-      )}
+      <Link class="button secondary" href={hrefSince(undefined)} aria-current={since.kind === 'visit' || undefined}>
+        {text.lastVisit}
+      </Link>
       {Object.entries(periods).map(([period, days]) => (
         <Link
           key={period}
           class="button secondary"
           href={hrefSince(period)}
-          aria-current={
-            (since.kind === 'days' ? period === name : isPast && since.kind === 'visit' && period === pastDefault) ||
-            undefined
-          }
+          aria-current={(since.kind === 'days' && period === name) || undefined}
         >
-          {isPast ? text.daysBefore(days) : text.lastDays(days)}
+          {text.lastDays(days)}
         </Link>
       ))}
       <span class="change-day" data-chosen={since.kind === 'day' || undefined}>
@@ -102,7 +91,7 @@ function DayForm({ day, close }: { readonly day: string; readonly close: () => v
     <EditorForm
       onSubmit={(form) => {
         const { value } = form.elements.namedItem('day') as HTMLInputElement;
-        if (!isPastDay(value, shownTime())) return setError(text.dayRule);
+        if (!isPastDay(value, new Date())) return setError(text.dayRule);
         close();
         navigate(hrefSince(value));
       }}

@@ -1,6 +1,5 @@
 import { ApiError } from '../../../client/error.ts';
-import type { ChangesOptions, ChangesPage, ChangesSummary, SubreportClient } from '../../../client/index.ts';
-import { instantAt } from '../zone/day-bounds.ts';
+import type { ChangesOptions, ChangesPage, ChangesSummary } from '../../../client/index.ts';
 import type { ListedChange } from './listed-changes.ts';
 
 /** Which changes are listed; the names are those of the address and of the API. */
@@ -62,15 +61,12 @@ const isNotKept = (error: unknown): error is ApiError => error instanceof ApiErr
  * Reads what happened since an instant, or since the begin of the history if that is later;
  * `undefined` without a history.
  */
-async function sinceBegin<Read extends object>(
-  { historyBegin }: Pick<PeriodReader, 'historyBegin'>,
+async function sinceBegin(
+  { historyBegin }: PeriodReader,
   since: string,
-  read: (begin: string) => Promise<Read | undefined>,
-): Promise<(Read & { readonly knownSince?: Date }) | undefined> {
-  const readFrom = async (begin: string) => {
-    const found = await read(begin);
-    return found && { ...found, knownSince: new Date(begin) };
-  };
+  read: (begin: string) => Promise<PeriodChanges>,
+): Promise<PeriodChanges | undefined> {
+  const readFrom = async (begin: string) => ({ ...(await read(begin)), knownSince: new Date(begin) });
   if (historyBegin !== undefined && since < historyBegin) return readFrom(historyBegin);
   try {
     return await read(since);
@@ -93,19 +89,6 @@ async function readCounted(reader: PeriodReader, since: string, selection: Chang
   const summary = await reader.changesSummary(since, { until: revision });
   return { summary, changes, hasMore, next, end: summary.next };
 }
-
-/**
- * Counts the changes of a period of the past; `undefined` without a history of it. If the history
- * begins within the period, `knownSince` is when.
- */
-export const countUntil = (
-  reader: Pick<SubreportClient, 'changesSummary'> & Pick<PeriodReader, 'historyBegin'>,
-  since: Date,
-  until: string,
-): Promise<{ readonly summary: ChangesSummary; readonly knownSince?: Date } | undefined> =>
-  sinceBegin(reader, instantAt(since.getTime()), async (begin) =>
-    begin >= until ? undefined : { summary: await reader.changesSummary(begin, { until }) },
-  );
 
 /** Reads the changes that follow those of a page of `readPeriod`. */
 export async function readMore(

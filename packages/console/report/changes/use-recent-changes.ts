@@ -2,11 +2,10 @@ import { useMemo, useState } from 'preact/hooks';
 import { type Load, useLoad } from '../../ui/use-load.ts';
 import { changesUntil, reports } from '../api.ts';
 import { readPresentToken } from '../live/poll-changes.ts';
-import type { PastTime } from '../past/read-as-of.ts';
 import { session } from '../session/session.ts';
 import { VisitStore } from './last-visit.ts';
 import { type ChangeReader, markAsSeen, type RecentChanges, readRecentChanges } from './read-changes.ts';
-import { type ChangeSelection, countUntil, type PeriodChanges, readPeriod } from './read-period.ts';
+import { type ChangeSelection, type PeriodChanges, readPeriod } from './read-period.ts';
 
 /** What changed since the last visit of this client in this browser. */
 export interface RecentChangesState {
@@ -41,28 +40,12 @@ export function useRecentChanges({
   };
 }
 
-/** What changed in the 7 days before a past time, or since the last visit. */
-export function useChangesAt(past: PastTime | undefined): Load<RecentChanges> {
+/** How much changed since the last visit; nothing is read while `isPast`. */
+export function useChangeCount(isPast: boolean): Load<RecentChanges> {
   const store = useMemo(visitStore, []);
-  return useLoad((signal) =>
-    past === undefined
-      ? readRecentChanges(readerUntil(signal), store, Date.now, { isListed: false })
-      : readPastWeek(past, signal),
-  );
-}
-
-const weekMs = 7 * 86_400_000;
-
-async function readPastWeek(past: PastTime, signal: AbortSignal): Promise<RecentChanges> {
-  const since = new Date(past.date.getTime() - weekMs);
-  const counted = await countUntil(changesUntil(signal), since, past.instant);
-  // changes of less than these days are no number of 7 days
-  const isKnown = counted !== undefined && counted.knownSince === undefined;
-  return {
-    since: since.getTime(),
-    isLost: false,
-    ...(isKnown && { period: { ...counted, changes: [], hasMore: false, next: '', end: '' } }),
-  };
+  const read = (signal: AbortSignal) =>
+    readRecentChanges(readerUntil(signal), store, Date.now, { isListed: false });
+  return useLoad(isPast ? undefined : read);
 }
 
 function visitStore(): VisitStore {

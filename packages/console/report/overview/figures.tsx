@@ -9,7 +9,6 @@ import type { Load } from '../../ui/use-load.ts';
 import type { RecentChanges } from '../changes/read-changes.ts';
 import { formatVisit } from '../changes/visit-time.ts';
 import { reportLink } from '../link/report-link.ts';
-import { pastStrings } from '../past/past-strings.ts';
 import type { CreatedWeeks, EndingSoon } from './overview-data.ts';
 import { overviewStrings } from './overview-strings.ts';
 import { createdBounds, endsWithin, type Period } from './periods.ts';
@@ -50,13 +49,15 @@ export const Figures = ({ totals, soon, created, changes, now, isPast }: Figures
       read={({ by }) => formatCount(countOf(by.status, 'ACTIVE'))}
       note={readyNote(totals, activeNote)}
     />
-    <Figure
-      label={text.changed}
-      href="/console/changes"
-      load={changes}
-      read={changedNumber}
-      note={isPast ? pastStrings.changedBefore : readyNote(changes, changedNote)}
-    />
+    {!isPast && (
+      <Figure
+        label={text.changed}
+        href="/console/changes"
+        load={changes}
+        read={changedNumber}
+        note={readyNote(changes, changedNote)}
+      />
+    )}
   </ul>
 );
 

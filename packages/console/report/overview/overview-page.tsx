@@ -8,7 +8,7 @@ import { connection } from '../../ui/connection.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
-import { useChangesAt } from '../changes/use-recent-changes.ts';
+import { useChangeCount } from '../changes/use-recent-changes.ts';
 import { asOf } from '../past/as-of.ts';
 import type { PastTime } from '../past/read-as-of.ts';
 import { NoRecords } from '../session/no-records.tsx';
@@ -56,7 +56,7 @@ export function OverviewPage() {
   const totals = useLoad((signal) => readTotals(reader(signal)));
   const soon = useLoad((signal) => readEndingSoon(reader(signal), now, isPast));
   const weeks = useLoad((signal) => readCreatedWeeks(reader(signal), now));
-  const changes = useChangesAt(past);
+  const changes = useChangeCount(isPast);
   const ending = useLoad((signal) => readEnding(reader(signal), now));
   const nextEnds = useLoad((signal) => readNextEndsAt(past, now, { signal }));
   const created = useLoad(

@@ -24,6 +24,4 @@ export const pastStrings = {
   first: (shown: number, total: number) =>
     `The first ${formatCount(shown)} of ${formatCount(total)}. The past has no pages: Export saves all of them.`,
   beginsLater: (time: string) => `The history of the service begins at ${time}. Choose a later time.`,
-  changesOnly: 'The changes themselves are listed only in the present.',
-  changedBefore: 'in the 7 days before',
 } as const;
