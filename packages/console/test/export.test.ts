@@ -164,13 +164,6 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     await page.getByRole('button', { name: 'Export', exact: true }).click();
     await page.getByRole('menuitem', { name: 'NDJSON' }).click();
     expect(await readFile(await (await inUtc).path(), 'utf8')).not.toContain('+05:45');
-    await page.getByRole('link', { name: 'All exports' }).click();
-    const commandOf = async (format: string): Promise<string> => {
-      await page.getByText(`The same export from a script, as ${format}`).click();
-      return page.getByText(`format=${format.toLowerCase()}`).innerText();
-    };
-    expect(await commandOf('NDJSON')).not.toContain('dates=');
-    expect(await commandOf('CSV')).toContain('&zone=Asia%2FKathmandu&dates=local');
   });
 
   test('a browser that can stream to a chosen file saves the same bytes there', async () => {

@@ -283,15 +283,10 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await expect.poll(() => page.getByRole('columnheader').allInnerTexts()).toEqual(['Status', 'Product', 'ICCID']);
     const link = await copied('Copy link');
     expect(link).toBe(page.url());
-    const started = page.waitForEvent('download');
-    const repeat = page.getByRole('button', { name: 'Export CSV' });
-    await repeat.click();
-    const again = await readFile(await (await started).path());
-    await expect.poll(() => repeat.evaluate((button) => button === document.activeElement)).toBe(true);
     expect(await accessibilityFaults(page)).toEqual([]);
-    const files = [again, ...(await threeFiles())];
+    const files = await threeFiles();
     expect(files[0]?.toString().split(/\r?\n/)[0]).toBe('iccid,status');
-    expect(files.map((file) => file.equals(files[0] as Buffer))).toEqual([true, true, true, true]);
+    expect(files.map((file) => file.equals(files[0] as Buffer))).toEqual([true, true, true]);
     expect(files[0]?.length).toBeGreaterThan(1_000);
   });
 

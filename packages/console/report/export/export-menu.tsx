@@ -1,7 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { workbookRecordsMax } from '../../../cli/workbook/workbook.ts';
 import type { ExportQuery } from '../../../client/index.ts';
-import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/field.tsx';
 import { Download } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
@@ -14,7 +13,6 @@ import { exportStrings } from './export-strings.ts';
 import { showExportTray } from './export-tray.tsx';
 import { FieldChooser, fieldsText } from './field-chooser.tsx';
 import { datesText, lastDates, withDates, workbookZone } from './last-dates.ts';
-import { lastFormat } from './last-format.ts';
 
 const text = exportStrings;
 
@@ -30,22 +28,17 @@ interface ExportMenuProps {
   readonly description: string;
 }
 
-/**
- * Exports the whole report of the query in a format of the person's choice, and with one click in
- * the format of the last export.
- */
+/** Exports the whole report of the query in a format of the person's choice. */
 export function ExportMenu({ query, totalCount, description, fields, onFields }: ExportMenuProps) {
   const root = useRef<HTMLDivElement>(null);
   useShortcuts([{ key: 'e', label: text.menu, run: () => root.current?.querySelector('button')?.click() }]);
   const isTooLarge = (format: ExportFormat): boolean => format === 'xlsx' && (totalCount ?? 0) > workbookRecordsMax;
   const start = (format: ExportFormat): void => {
-    lastFormat.value = format;
     showExportTray();
     void startExport({ query: withDates(query, format), format, description });
   };
-  const last = lastFormat.value;
   return (
-    <div ref={root} class="export-menu row no-print">
+    <div ref={root} class="export-menu no-print">
       <Popover label={text.menu} icon={Download} kind="dialog" first="[role=menuitem]">
         {(close) => (
           <>
@@ -89,16 +82,6 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
           </>
         )}
       </Popover>
-      {last !== undefined && !isTooLarge(last) && (
-        <Button
-          icon={Download}
-          aria-label={text.exportAs(text.formats[last].name)}
-          title={text.exportAs(text.formats[last].name)}
-          onClick={() => start(last)}
-        >
-          {text.formats[last].name}
-        </Button>
-      )}
     </div>
   );
 }

@@ -5,7 +5,6 @@ const rowCount = (rows: number): string => `${formatCount(rows)} ${rows === 1 ? 
 /** The texts of exports. */
 export const exportStrings = {
   menu: 'Export',
-  exportAs: (format: string) => `Export ${format}`,
   tray: 'Exports of this visit',
   all: 'All exports',
   saveCsv: 'CSV',
@@ -17,26 +16,21 @@ export const exportStrings = {
     csv: {
       name: 'CSV',
       hint: 'Any number of rows, for spreadsheets and scripts',
-      use: 'Opens in every spreadsheet. Import the ICCID as text there: a spreadsheet keeps only 15 digits of a number.',
     },
     xlsx: {
       name: 'Excel',
       // the zone follows
       hint: 'Up to 1,048,575 rows, dates in ',
-      use: 'An .xlsx workbook of up to 1,048,575 records, made in your browser. ICCIDs and ids are text, dates are in UTC or in the time zone that you chose, and no cell is a formula.',
     },
     parquet: {
       name: 'Parquet',
       hint: 'Any number of rows with types, for DuckDB and pandas',
-      use: 'A compressed file with typed columns, for analysis with DuckDB, pandas, Spark or Power BI. Times are in UTC, auto_renew is a boolean.',
     },
     ndjson: {
       name: 'NDJSON',
       hint: 'One JSON object per line, for programs',
-      use: 'The records as the API returns them, one per line, for programs.',
     },
   },
-  formatsTitle: 'Formats',
   limits:
     'Each client can run two exports at a time. A file is saved only if its number of rows and its SHA-256 checksum are those that the service computed. Keep this tab open until the export ends. Browsers without a dialog for saving hold the file in memory until then.',
   none: 'No exports in this visit',
@@ -64,9 +58,6 @@ export const exportStrings = {
     bytes < 1_000_000
       ? `${formatCount(Math.ceil(bytes / 1000))} kB`
       : `${formatCount(Math.round(bytes / 1e5) / 10)} MB`,
-  command: (format: string) => `The same export from a script, as ${format}`,
-  commandLabel: 'curl command',
-  commandHint: 'Set ACCESS_TOKEN to an access token first. Run it in bash, zsh or another POSIX shell.',
   fields: {
     title: 'Columns',
     hint: 'Chosen columns come in the order in which you choose them.',

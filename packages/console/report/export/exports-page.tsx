@@ -6,16 +6,13 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Download, RotateCcw } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
-import { exportCommand } from '../source/curl-command.ts';
-import { SourceText } from '../source/source-text.tsx';
-import { type ExportFormat, exportFormats } from './export-format.ts';
 import { type ExportEntry, exportEntries, sentenceOf, startExport } from './export-store.ts';
 import { exportStrings } from './export-strings.ts';
 import { ExportBar } from './export-tray.tsx';
 
 const text = exportStrings;
 
-/** The exports of this visit, and what the formats are for. */
+/** The exports of this visit. */
 export function ExportsPage() {
   const entries = exportEntries.value;
   return (
@@ -37,7 +34,7 @@ export function ExportsPage() {
           ))}
         </ul>
       )}
-      <Formats />
+      <p class="soft">{text.limits}</p>
     </>
   );
 }
@@ -70,41 +67,9 @@ function Entry({ entry }: { entry: ExportEntry }) {
             <CopyButton text={state.result.sha256} what={text.checksum} isInline />
           </p>
         )}
-        <Command entry={entry} />
       </div>
     </Card>
   );
 }
 
 const timeOf = (date: Date): string => date.toTimeString().slice(0, 5);
-
-/** The same export as a command, for a script. */
-function Command({ entry: { query, format, file } }: { entry: ExportEntry }) {
-  // no service makes a workbook: a script takes CSV
-  const sent = format === 'xlsx' ? 'csv' : format;
-  const command = exportCommand(window.location.origin, query, sent, file.replace(/\.xlsx$/, '.csv'));
-  return (
-    <SourceText
-      title={text.command(text.formats[sent].name)}
-      what={text.commandLabel}
-      source={command}
-      hint={text.commandHint}
-    />
-  );
-}
-
-function Formats() {
-  return (
-    <Card title={text.formatsTitle}>
-      <dl class="export-formats stack gap-2">
-        {(Object.keys(exportFormats) as ExportFormat[]).map((format) => (
-          <div key={format}>
-            <dt>{text.formats[format].name}</dt>
-            <dd>{text.formats[format].use}</dd>
-          </div>
-        ))}
-      </dl>
-      <p class="soft">{text.limits}</p>
-    </Card>
-  );
-}
