@@ -11,16 +11,16 @@ const rows: readonly (readonly [name: string, contents: string, imports: string]
   ['source', 'commands and JSON that a reader copies', ''],
   ['live', 'what changes while a page is open', 'api.ts past session'],
   ['history', 'the versions of a record, and how they differ', 'api.ts words zone'],
-  ['export', 'exports and the choice of their columns', 'api.ts session source words zone'],
+  ['export', 'exports and the choice of their columns', 'api.ts session words zone'],
   ['table', 'the subscriptions as a table', 'api.ts export filters link past session store titles.ts words'],
   ['record', 'one subscription', 'api.ts history link past session source store words'],
   ['share', 'links and commands of a question', 'export link source store'],
   [
     'counts',
     'the subscriptions counted by a dimension',
-    'api.ts export filters link live past session store titles.ts words zone',
+    'api.ts export filters link past session store titles.ts words zone',
   ],
-  ['changes', 'what was added, changed or removed', 'api.ts export history live past session words zone'],
+  ['changes', 'what was added, changed or removed', 'api.ts history live session words zone'],
 ];
 
 /**

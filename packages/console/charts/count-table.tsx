@@ -1,6 +1,7 @@
 import { formatCount } from '../ui/format-count.ts';
 import { Link } from '../ui/location.tsx';
 import { strings } from '../ui/strings.ts';
+import type { Column } from './chart-data.ts';
 
 interface CountTableProps {
   readonly title: string;
@@ -8,12 +9,7 @@ interface CountTableProps {
   readonly height: number;
   /** The first heading is that of the rows' names. */
   readonly headings: readonly string[];
-  readonly rows: readonly {
-    readonly key: string;
-    readonly label: string;
-    readonly href?: string | undefined;
-    readonly counts: readonly number[];
-  }[];
+  readonly rows: readonly (Pick<Column, 'key' | 'name' | 'href'> & { readonly counts: readonly number[] })[];
 }
 
 /** The numbers of a chart, in its place. */
@@ -37,9 +33,11 @@ export const CountTable = ({ title, height, headings, rows }: CountTableProps) =
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ key, label, href, counts }) => (
+        {rows.map(({ key, name, href, counts }) => (
           <tr key={key}>
-            <th scope="row">{href === undefined ? label : <Link href={href}>{label}</Link>}</th>
+            <th scope="row">
+              <Link href={href}>{name}</Link>
+            </th>
             {counts.map((count, index) => (
               <td key={headings[index + 1]}>{formatCount(count)}</td>
             ))}

@@ -1,10 +1,10 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
+import { useId } from 'preact/hooks';
 import { formatCount } from '../ui/format-count.ts';
+import { Link } from '../ui/location.tsx';
 import { strings } from '../ui/strings.ts';
 import { useWidth } from '../ui/use-width.ts';
-import { Bar } from './bar.tsx';
 import { type Column, type Series, sumOf } from './chart-data.ts';
-import { ChartSvg } from './chart-svg.tsx';
 import { ChartTip, type TipRow } from './chart-tip.tsx';
 import { markOf, unfinishedFill } from './marks.tsx';
 import { useBars } from './use-bars.ts';
@@ -33,16 +33,31 @@ export function StackedColumns(props: StackedColumnsProps) {
 }
 
 function Drawing({ title, description, series, columns, width }: StackedColumnsProps & { readonly width: number }) {
+  const id = useId();
   const bars = useBars(columns.length);
   const { x, y } = scalesOf(columns, width);
   const shown = bars.shown === undefined ? undefined : columns[bars.shown];
   return (
     <>
-      <ChartSvg width={width} height={height} title={title} description={description}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be a drawing */}
+      <svg
+        class="chart-drawing"
+        role="group"
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        aria-labelledby={`${id}-title`}
+        aria-describedby={`${id}-description`}
+      >
+        {/* outside of defs, browsers show the title as a tooltip over every bar */}
+        <defs>
+          <title id={`${id}-title`}>{title}</title>
+          <desc id={`${id}-description`}>{description}</desc>
+        </defs>
         <Axes columns={columns} width={width} />
         <g ref={bars.group}>
           {columns.map(({ key, text, href, values, isUnfinished }, index) => (
-            <Bar key={key} bars={bars} index={index} text={text} href={href}>
+            <Link key={key} href={href} {...bars.barProps(index)} class="chart-bar" aria-label={text}>
               <rect
                 class="chart-hit"
                 x={(x(key) ?? 0) - (x.step() - x.bandwidth()) / 2}
@@ -69,10 +84,10 @@ function Drawing({ title, description, series, columns, width }: StackedColumnsP
                   height={bottom - y(sumOf(values))}
                 />
               )}
-            </Bar>
+            </Link>
           ))}
         </g>
-      </ChartSvg>
+      </svg>
       {shown && (
         <ChartTip
           title={shown.name}

@@ -22,11 +22,8 @@ export interface Bars {
   };
 }
 
-/**
- * The state and the handlers of a group of `count` bars, which has one child per bar. Bars that
- * show all of their text need no first tap for it.
- */
-export function useBars(count: number, { showsText = true }: { readonly showsText?: boolean } = {}): Bars {
+/** The state and the handlers of a group of `count` bars, which has one child per bar. */
+export function useBars(count: number): Bars {
   const group = useRef<SVGGElement>(null);
   const [tabStop, setTabStop] = useState(0);
   const [shown, setShown] = useState<number>();
@@ -65,7 +62,7 @@ export function useBars(count: number, { showsText = true }: { readonly showsTex
       onPointerLeave: (event) => hover(undefined, event),
       // a finger cannot hover: the first tap shows the text, and the second one follows the link
       onPointerDown: ({ pointerType }) => {
-        tapShows.current = showsText && pointerType === 'touch' && shown !== index;
+        tapShows.current = pointerType === 'touch' && shown !== index;
       },
       onClick: (event) => {
         if (tapShows.current) event.preventDefault();

@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
   test('a page of another origin can neither change a session, nor read with it, nor begin one', async () => {
     await signIn(acme);
     // its own requests are not among the lines below
-    await page.getByRole('group', { name: 'All by product' }).getByRole('link').nth(1).waitFor();
+    await page.getByRole('table', { name: 'All by product' }).getByRole('link').nth(1).waitFor();
     await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
     const hasWatch = () => page.evaluate(() => performance.getEntries().some(({ name }) => name.includes('/changes?')));
     await expect.poll(hasWatch).toBe(true);

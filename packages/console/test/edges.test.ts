@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await page.keyboard.press('Escape');
     await page.getByText('15 subscriptions, newest first, product nameless').first().waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByRole('group', { name: 'All by product' }).getByText('nameless').waitFor();
+    await page.getByRole('table', { name: 'All by product' }).getByText('nameless').waitFor();
   });
 
   test('changes since a day name this day of the zone of the pages', async () => {

@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await open('/console/');
     const total = page.getByRole('link', { name: /^Subscriptions\s*\d+$/ });
     await total.filter({ hasText: '420' }).waitFor();
-    const changedBar = page.getByRole('group', { name: 'All by status' }).getByRole('link', { name: /^changed/i });
+    const changedBar = page.getByRole('table', { name: 'All by status' }).getByRole('link', { name: /^changed/i });
     await changedBar.waitFor();
 
     await page.getByRole('button', { name: 'Time of the report: Now' }).click();

@@ -43,8 +43,7 @@ export function useRecentChanges({
 /** How much changed since the last visit; nothing is read while `isPast`. */
 export function useChangeCount(isPast: boolean): Load<RecentChanges> {
   const store = useMemo(visitStore, []);
-  const read = (signal: AbortSignal) =>
-    readRecentChanges(readerUntil(signal), store, Date.now, { isListed: false });
+  const read = (signal: AbortSignal) => readRecentChanges(readerUntil(signal), store, Date.now, { isListed: false });
   return useLoad(isPast ? undefined : read);
 }
 

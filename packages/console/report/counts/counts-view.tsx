@@ -2,14 +2,12 @@ import { useEffect, useState } from 'preact/hooks';
 import type { SubscriptionSummary, SummaryQuery } from '../../../client/index.ts';
 import { type SummaryGroup, summaryGroups } from '../../../contract/summary.ts';
 import { Button } from '../../ui/button.tsx';
-import { capital } from '../../ui/capital.ts';
 import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { countOf, formatCount, formatShare } from '../../ui/format-count.ts';
+import { countOf } from '../../ui/format-count.ts';
 import { List } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
-import { Link } from '../../ui/location.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { type Load, useLoad } from '../../ui/use-load.ts';
@@ -25,14 +23,12 @@ import { openings, reportHref, showReport } from '../store/report-store.ts';
 import { titles } from '../titles.ts';
 import { productName, rememberProducts } from '../words/product-names.ts';
 import { zoneName } from '../zone/local-days.ts';
+import { CountBars, labelOf } from './count-bars.tsx';
 import { countedDate, filtersOfCount } from './count-links.ts';
 import { countStrings } from './count-strings.ts';
-import { type CountRow, countRows, countsCsv } from './counts-table.ts';
+import { countRows, countsCsv } from './counts-table.ts';
 
 const text = countStrings;
-
-/** The name of a dimension. */
-const labelOf = (by: SummaryGroup): string => capital(text.values[by][0]);
 
 /** The dimensions by which a report can be counted, as a menu. */
 export const CountMenu = ({ state }: { readonly state: ReportState }) => (
@@ -129,7 +125,6 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
   const rows = countRows(by, summary);
   const [one, many] = text.values[by];
   const [shown, setShown] = useState(rowsPerStep);
-  const largest = Math.max(...rows.map(({ share }) => share), 0);
   if (rows.length === 0)
     return Object.keys(state.filters).length === 0 ? (
       <NoRecords />
@@ -141,21 +136,15 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
       title={countOf(rows.length, one, many)}
       actions={<SaveCsvButton what={`subscriptions-by-${by}`} csv={() => countsCsv(by, summary)} />}
     >
-      <table class="counts numbers" aria-label={labelOf(by)}>
-        <thead>
-          <tr>
-            <th scope="col">{labelOf(by)}</th>
-            <th scope="col">{text.count}</th>
-            <th scope="col">{text.share}</th>
-            <td class="counts-bar" />
-          </tr>
-        </thead>
-        <tbody>
-          {rows.slice(0, shown).map((row) => (
-            <Row key={row.value} row={row} state={state} by={by} largest={largest} />
-          ))}
-        </tbody>
-      </table>
+      <CountBars
+        by={by}
+        rows={rows}
+        shown={shown}
+        hrefOf={({ value }) => {
+          const changes = filtersOfCount(by, value, state.filters, shownTime());
+          return changes && reportHref({ ...withFilters(state, changes), by: undefined });
+        }}
+      />
       {rows.length > shown && (
         <>
           <p class="soft">{text.listed(shown, countOf(rows.length, one, many))}</p>
@@ -167,27 +156,5 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
         </>
       )}
     </Card>
-  );
-}
-
-function Row({ row, state, by, largest }: { row: CountRow; state: ReportState; by: SummaryGroup; largest: number }) {
-  const changes = filtersOfCount(by, row.value, state.filters, shownTime());
-  return (
-    <tr>
-      <th scope="row">
-        {changes === undefined ? (
-          row.label
-        ) : (
-          <Link class="quiet-link target" href={reportHref({ ...withFilters(state, changes), by: undefined })}>
-            <bdi>{row.label}</bdi>
-          </Link>
-        )}
-      </th>
-      <td>{formatCount(row.count)}</td>
-      <td class="soft">{formatShare(row.share)}</td>
-      <td class="counts-bar" aria-hidden="true">
-        <span class="mark" data-tone={row.tone} style={{ width: `${(row.share / largest) * 100}%` }} />
-      </td>
-    </tr>
   );
 }

@@ -1,43 +1,53 @@
-import { CategoryBars, categoryBarsHeight } from '../../charts/category-bars.tsx';
-import { ChartCard } from '../../charts/chart-card.tsx';
-import type { Category } from '../../charts/chart-data.ts';
-import { CountTable } from '../../charts/count-table.tsx';
+import type { SubscriptionSummary } from '../../../client/index.ts';
+import { statusFilterOf } from '../../../contract/subscription.ts';
+import { Card } from '../../ui/card.tsx';
+import { countOf } from '../../ui/format-count.ts';
+import { LoadedPart } from '../../ui/loaded-part.tsx';
+import { Link } from '../../ui/location.tsx';
 import type { Load } from '../../ui/use-load.ts';
-import { overviewStrings } from './overview-strings.ts';
+import { CountBars } from '../counts/count-bars.tsx';
+import { countStrings } from '../counts/count-strings.ts';
+import { countRows } from '../counts/counts-table.ts';
+import { reportLink } from '../link/report-link.ts';
+
+const rowHeight = 43;
+const headHeight = 30;
 
 interface CategoryCardProps {
   readonly title: string;
-  readonly description: string;
-  /** The heading of the categories in the table. */
-  readonly heading: string;
-  readonly load: Load<{
-    /** In the chart: the largest ones and the others together. */
-    readonly bars: readonly Category[];
-    /** In the table. */
-    readonly all: readonly Category[];
-  }>;
-  /** Number of bars for which space is reserved. */
-  readonly barsMax: number;
+  readonly by: 'status' | 'product-id';
+  readonly load: Load<SubscriptionSummary>;
+  /** The largest ones are shown; space is reserved for them. */
+  readonly rowsMax: number;
 }
 
-/** Numbers by status or by product, as horizontal bars or as a table. */
-export function CategoryCard({ title, description, heading, load, barsMax }: CategoryCardProps) {
-  const height = categoryBarsHeight(barsMax);
+/** The subscriptions by status or by product, the most frequent ones first, and a link to all. */
+export function CategoryCard({ title, by, load, rowsMax }: CategoryCardProps) {
+  const [one, many] = countStrings.values[by];
   return (
-    <ChartCard
+    <Card
       title={title}
-      load={load}
-      height={height}
-      isNoted
-      chart={({ bars }) => <CategoryBars title={title} description={description} categories={bars} />}
-      table={({ all }) => (
-        <CountTable
-          title={title}
-          height={height}
-          headings={[heading, overviewStrings.count]}
-          rows={all.map(({ key, label, href, value }) => ({ key, label, href, counts: [value] }))}
-        />
-      )}
-    />
+      actions={
+        load.kind === 'ready' && (
+          <Link class="button quiet no-print" href={`/console/subscriptions?by=${by}`}>
+            {countOf((load.value.by[by] ?? []).length, one, many)}
+          </Link>
+        )
+      }
+    >
+      <LoadedPart load={load} height={headHeight + rowsMax * rowHeight} isNoted>
+        {(summary) => (
+          <CountBars
+            by={by}
+            label={title}
+            rows={countRows(by, summary)}
+            shown={rowsMax}
+            hrefOf={({ value }) =>
+              reportLink(by === 'status' ? { status: statusFilterOf(value) } : { 'product-id': value ?? '' })
+            }
+          />
+        )}
+      </LoadedPart>
+    </Card>
   );
 }

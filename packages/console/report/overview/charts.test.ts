@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createdChart, endingChart, productBars, statusBars } from './charts.ts';
+import { createdChart, endingChart } from './charts.ts';
 import { lastMonths, nextDays } from './periods.ts';
 
 const now = new Date('2026-03-15T12:00:00Z');
@@ -97,50 +97,16 @@ describe('endingChart', () => {
   });
 });
 
-describe('bars', () => {
-  const summary = {
-    total: 10,
-    by: {
-      status: [
-        { value: null, count: 1 },
-        { value: 'ACTIVE', count: 9 },
-      ],
-      'product-id': [
-        { value: 'a', name: 'Europe 5 GB', count: 1 },
-        { value: 'b', name: 'World & more', count: 6 },
-        { value: 'c', count: 3 },
-      ],
-    },
-  };
-
-  test('products are sorted by count, named if they have a name, and the smallest are one row', () => {
-    expect(productBars(summary, 2).map(({ label, value, href }) => ({ label, value, href }))).toEqual([
-      { label: 'World & more', value: 6, href: '/console/subscriptions?product-id=b' },
-      { label: '2 other products', value: 4, href: undefined },
-    ]);
-    expect(productBars(summary, 3).map(({ label }) => label)).toEqual(['World & more', 'c', 'Europe 5 GB']);
+test('a series of the status none is not that of records without one', () => {
+  const status = [
+    { value: 'none', count: 2 },
+    { value: null, count: 1 },
+  ];
+  const { series } = createdChart({
+    totals: { total: 3, by: { status } },
+    periods: lastMonths(now, 1),
+    all: [{ value: '2026-03', count: 3 }],
+    parts: new Map([['none', [{ value: '2026-03', count: 2 }]]]),
   });
-
-  test('subscriptions without a status have a bar and a link', () => {
-    expect(statusBars(summary, 5).map(({ text, href }) => ({ text, href }))).toEqual([
-      { text: 'Active: 9, 90% of the subscriptions', href: '/console/subscriptions?status=ACTIVE' },
-      { text: 'No status: 1, 10% of the subscriptions', href: '/console/subscriptions?status=none' },
-    ]);
-  });
-
-  test('the status none is not the absence of one', () => {
-    const status = [
-      { value: 'none', count: 2 },
-      { value: null, count: 1 },
-    ];
-    const hrefs = statusBars({ total: 3, by: { status } }, 5).map(({ href }) => href);
-    expect(hrefs).toEqual(['/console/subscriptions?status=%5Cnone', '/console/subscriptions?status=none']);
-    const { series } = createdChart({
-      totals: { total: 3, by: { status } },
-      periods: lastMonths(now, 1),
-      all: [{ value: '2026-03', count: 3 }],
-      parts: new Map([['none', [{ value: '2026-03', count: 2 }]]]),
-    });
-    expect(series.map(({ href }) => /status=([^&]*)/.exec(href ?? '')?.[1])).toEqual(['%5Cnone', 'none']);
-  });
+  expect(series.map(({ href }) => /status=([^&]*)/.exec(href ?? '')?.[1])).toEqual(['%5Cnone', 'none']);
 });

@@ -1,7 +1,5 @@
-import type { SubscriptionSummary } from '../../../client/index.ts';
 import { noStatus, statusFilterOf } from '../../../contract/subscription.ts';
-import { type Category, sumOf, type Tone, topAndOther } from '../../charts/chart-data.ts';
-import { formatCount, formatShare } from '../../ui/format-count.ts';
+import type { Tone } from '../../charts/chart-data.ts';
 import { dateFormatter } from '../../ui/format-date.ts';
 import { statusTone, statusWord } from '../../ui/status-label.tsx';
 import { reportLink } from '../link/report-link.ts';
@@ -11,9 +9,6 @@ import { createdBounds, endBounds } from './periods.ts';
 import { stackCounts } from './stacked-counts.ts';
 
 const text = overviewStrings;
-/** Maximum number of bars of a chart. */
-export const statusBarsMax = 5;
-export const productBarsMax = 8;
 const utc = { timeZone: 'UTC' } as const;
 const monthName = dateFormatter({ month: 'long', year: 'numeric', ...utc });
 const monthLabel = dateFormatter({ month: 'short', year: 'numeric', ...utc });
@@ -97,50 +92,4 @@ export function endingChart({ periods, all, parts }: PeriodCounts<'renews'>) {
     hrefOf: (period) => reportLink(endBounds([period])),
     unfinished: 0,
   });
-}
-
-/** A bar per status, the most frequent one first. */
-export function statusBars({ by }: SubscriptionSummary, max: number): Category[] {
-  const entries = (by.status ?? []).map(({ value, count }) => ({
-    key: value ?? '',
-    label: statusWord(value),
-    tone: statusTone(value) as Tone,
-    count,
-    href: reportLink({ status: statusFilterOf(value) }),
-  }));
-  return barsOf(entries, max, text.otherStatuses);
-}
-
-/** A bar per product, the most frequent one first. */
-export function productBars({ by }: SubscriptionSummary, max: number): Category[] {
-  const entries = (by['product-id'] ?? []).map(({ value, name, count }) => ({
-    key: value,
-    label: name || value,
-    tone: 'accent' as const,
-    count,
-    href: reportLink({ 'product-id': value }),
-  }));
-  return barsOf(entries, max, text.otherProducts);
-}
-
-interface Entry extends Pick<Category, 'key' | 'label' | 'tone' | 'href'> {
-  readonly count: number;
-}
-
-/** The largest entries. No filter selects the others together. */
-function barsOf(entries: readonly Entry[], max: number, otherLabel: (count: number) => string): Category[] {
-  const rest = (others: readonly Entry[], count: number): Entry => ({
-    key: 'other',
-    label: otherLabel(others.length),
-    tone: 'other',
-    count,
-    href: undefined,
-  });
-  const total = Math.max(1, sumOf(entries.map(({ count }) => count)));
-  return topAndOther(entries, max, rest).map(({ count, ...entry }) => ({
-    ...entry,
-    value: count,
-    share: count / total,
-    text: text.category(entry.label, formatCount(count), formatShare(count / total)),
-  }));
 }

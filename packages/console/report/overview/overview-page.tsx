@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { SubscriptionPage, SubscriptionSummary } from '../../../client/index.ts';
+import type { SubscriptionPage } from '../../../client/index.ts';
 import type { CallOptions } from '../../../client/options.ts';
 import { Patterns } from '../../charts/marks.tsx';
 import { AsOf } from '../../ui/as-of.tsx';
@@ -15,7 +15,7 @@ import { NoRecords } from '../session/no-records.tsx';
 import { readPastPage } from '../store/past-page.ts';
 import { zoneName, zoneOfPages } from '../zone/local-days.ts';
 import { CategoryCard } from './category-card.tsx';
-import { createdChart, endingChart, productBars, productBarsMax, statusBars, statusBarsMax } from './charts.ts';
+import { createdChart, endingChart } from './charts.ts';
 import { Figures } from './figures.tsx';
 import { NextEndsCard } from './next-ends-card.tsx';
 import {
@@ -76,7 +76,6 @@ export function OverviewPage() {
     () => <EndingCard load={mapLoad(ending, endingChart)} isNoted={isNoted} />,
     [ending, isNoted],
   );
-  const categoryCards = useMemo(() => <CategoryCards totals={totals} />, [totals]);
   if (totals.kind === 'ready' && totals.value.total === 0) return <NoRecords />;
   return (
     <>
@@ -96,7 +95,8 @@ export function OverviewPage() {
         {endingCard}
       </div>
       <div class="overview-lists stack">
-        {categoryCards}
+        <CategoryCard title={text.products} by="product-id" rowsMax={8} load={totals} />
+        <CategoryCard title={text.statuses} by="status" rowsMax={5} load={totals} />
         <NextEndsCard load={nextEnds} now={now} isPast={isPast} />
       </div>
     </>
@@ -126,29 +126,6 @@ const EndingCard = (props: PeriodCardLoad) => (
     {...props}
   />
 );
-
-const CategoryCards = ({ totals }: { totals: Load<SubscriptionSummary> }) => (
-  <>
-    <CategoryCard
-      title={text.products}
-      description={text.productsDescription}
-      heading={text.product}
-      barsMax={productBarsMax}
-      load={mapLoad(totals, barsWith(productBars, productBarsMax))}
-    />
-    <CategoryCard
-      title={text.statuses}
-      description={text.statusesDescription}
-      heading={text.status}
-      barsMax={statusBarsMax}
-      load={mapLoad(totals, barsWith(statusBars, statusBarsMax))}
-    />
-  </>
-);
-
-const barsWith =
-  <Bar,>(barsOf: (totals: SubscriptionSummary, max: number) => Bar[], max: number) =>
-  (totals: SubscriptionSummary) => ({ bars: barsOf(totals, max), all: barsOf(totals, Number.POSITIVE_INFINITY) });
 
 const mapLoad = <From, To>(load: Load<From>, convert: (value: From) => To): Load<To> =>
   load.kind === 'ready' ? { ...load, value: convert(load.value) } : load;

@@ -1,11 +1,17 @@
-import { ChartCard } from '../../charts/chart-card.tsx';
+import { useState } from 'preact/hooks';
 import type { Column, Series } from '../../charts/chart-data.ts';
 import { sumOf } from '../../charts/chart-data.ts';
 import { CountTable } from '../../charts/count-table.tsx';
 import { Legend } from '../../charts/legend.tsx';
 import { StackedColumns } from '../../charts/stacked-columns.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Table } from '../../ui/icons.ts';
+import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { strings } from '../../ui/strings.ts';
 import type { Load } from '../../ui/use-load.ts';
+
+const text = strings.chart;
 
 interface PeriodCardProps {
   readonly title: string;
@@ -26,35 +32,44 @@ const bodyHeight = 268;
 
 /** Numbers by month or by day, as columns or as a table. */
 export function PeriodCard({ title, description, heading, period, empty, isNoted, load }: PeriodCardProps) {
+  const [isTable, setTable] = useState(false);
   return (
-    <ChartCard
+    <Card
       title={title}
-      load={load}
-      height={bodyHeight}
-      isNoted={isNoted}
-      chart={({ columns, series }) =>
-        series.length === 0 ? (
-          <p class="placeholder soft">{empty}</p>
-        ) : (
-          <>
-            <Legend series={series} period={period} />
-            <StackedColumns title={title} description={description} series={series} columns={columns} />
-          </>
-        )
+      actions={
+        <span class="no-print">
+          <Button
+            variant="quiet"
+            icon={Table}
+            aria-label={text.tableOf(title)}
+            aria-pressed={isTable}
+            onClick={() => setTable(!isTable)}
+          >
+            {text.showTable}
+          </Button>
+        </span>
       }
-      table={({ columns, series }) => (
-        <CountTable
-          title={title}
-          height={bodyHeight}
-          headings={[heading, strings.chart.total, ...series.map(({ label }) => label)]}
-          rows={columns.map(({ key, name, href, values }) => ({
-            key,
-            label: name,
-            href,
-            counts: [sumOf(values), ...values],
-          }))}
-        />
-      )}
-    />
+    >
+      <LoadedPart load={load} height={bodyHeight} isNoted={isNoted}>
+        {({ columns, series }) => {
+          if (isTable)
+            return (
+              <CountTable
+                title={title}
+                height={bodyHeight}
+                headings={[heading, text.total, ...series.map(({ label }) => label)]}
+                rows={columns.map(({ values, ...column }) => ({ ...column, counts: [sumOf(values), ...values] }))}
+              />
+            );
+          if (series.length === 0) return <p class="placeholder soft">{empty}</p>;
+          return (
+            <>
+              <Legend series={series} period={period} />
+              <StackedColumns title={title} description={description} series={series} columns={columns} />
+            </>
+          );
+        }}
+      </LoadedPart>
+    </Card>
   );
 }
