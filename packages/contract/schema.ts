@@ -121,54 +121,6 @@ function expressionOf(pattern: string): RegExp {
 }
 
 /**
- * What a value lacks of the types and required members of a schema, as the end of a sentence; it
- * may have other values and more members, which a later version may send.
- *
- * @example misshapeOf(SubscriptionSummary, { total: '7' }, 'it') // 'it.total must be an integer'
- */
-export function misshapeOf(schema: TSchema, value: unknown, name: string): string | undefined {
-  const { type, enum: values, anyOf, required = [], properties = {}, items } = schema as Shape;
-  if (anyOf !== undefined) {
-    const faults = anyOf.map((each) => misshapeOf(each, value, name));
-    return faults.includes(undefined) ? undefined : faults[0];
-  }
-  const wanted = type ?? typeof values?.[0];
-  if (wanted !== typeOf(value, wanted)) return `${name} must be ${/^[aeio]/.test(wanted) ? 'an' : 'a'} ${wanted}`;
-  if (Array.isArray(value))
-    return firstOf(value.entries(), ([at, each]) => items && misshapeOf(items, each, `${name}[${at}]`));
-  if (wanted !== 'object') return undefined;
-  const members = value as Readonly<Record<string, unknown>>;
-  const missing = required.find((each) => members[each] === undefined);
-  if (missing !== undefined) return `${name}.${missing} must be given`;
-  return firstOf(Object.entries(properties), ([each, member]) =>
-    members[each] === undefined ? undefined : misshapeOf(member, members[each], `${name}.${each}`),
-  );
-}
-
-function typeOf(value: unknown, wanted: string): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return wanted === 'integer' && Number.isInteger(value) ? wanted : typeof value;
-}
-
-function firstOf<Item>(items: Iterable<Item>, faultOf: (item: Item) => string | undefined): string | undefined {
-  for (const item of items) {
-    const fault = faultOf(item);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
-interface Shape {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly TSchema[];
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, TSchema>>;
-  readonly items?: TSchema;
-}
-
-/**
  * Parses plain digits into an integer within the `minimum` and `maximum` of a schema; `undefined`
  * for anything else.
  */

@@ -1,6 +1,7 @@
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TSchema } from 'typebox';
+import { valueFault } from '../../../contract/json-value.ts';
 import type { OperatorOperation } from '../../../contract/operator/operation.ts';
 import {
   type OperatorApiId,
@@ -9,7 +10,6 @@ import {
   operatorApi,
 } from '../../../contract/operator/operations.ts';
 import { pathParameters } from '../../../contract/operator/path-parameters.ts';
-import { valueFault } from '../../../contract/parameter-faults.ts';
 import { descriptionOf, ruleOf } from '../../../contract/schema.ts';
 import { didYouMean } from '../../../contract/suggest.ts';
 

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { bodyDepthMax, parseJsonObject } from '../../../contract/json-object.ts';
-import { describeFaults, nameFaults, valueFault } from '../../../contract/parameter-faults.ts';
+import { valueFault } from '../../../contract/json-value.ts';
+import { describeFaults, nameFaults } from '../../../contract/parameter-faults.ts';
 import { ProblemError } from '../../../contract/problem.ts';
 import { RequestError } from './error.ts';
 
