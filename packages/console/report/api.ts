@@ -1,6 +1,7 @@
 import { Api } from '../../client/api.ts';
 import { createReader } from '../../client/client.ts';
 import { systemClock } from '../../client/clock.ts';
+import type { ChangesOptions } from '../../client/index.ts';
 import { Sender } from '../../client/sender.ts';
 import { historyBegin, session } from './session/session.ts';
 
@@ -30,7 +31,7 @@ export const backgroundReports = createReader(new Api(baseUrl, senderWith({ 'x-b
 /** The feed of changes and its counts, requested until a signal aborts. */
 export const changesUntil = (signal: AbortSignal) => ({
   historyBegin: historyBegin.peek(),
-  changes: (...[since, options]: Parameters<typeof reports.changes>) => reports.changes(since, { ...options, signal }),
+  changes: (since: string, options: ChangesOptions<true>) => reports.changes(since, { ...options, signal }),
   changesSummary: (...[since, options]: Parameters<typeof reports.changesSummary>) =>
     reports.changesSummary(since, { ...options, signal }),
 });

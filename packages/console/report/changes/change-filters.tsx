@@ -36,7 +36,7 @@ export function hrefOfSelection(selection: ChangeSelection): string {
 
 interface SelectionNoteProps {
   readonly selection: ChangeSelection;
-  readonly summary: ChangesSummary | undefined;
+  readonly summary: ChangesSummary;
 }
 
 /** Says what is listed if that is not every change, and leads back to all of them. */
@@ -54,10 +54,10 @@ export function SelectionNote({ selection, summary }: SelectionNoteProps) {
   );
 }
 
-function describeSelection(selection: ChangeSelection, summary: ChangesSummary | undefined): string {
+function describeSelection(selection: ChangeSelection, summary: ChangesSummary): string {
   const { kind, field, from, to, 'import-id': importId } = selection;
   const nameOf = (id: string): string => {
-    const move = summary?.by['product-id'].find((each) => each.from === id || each.to === id);
+    const move = summary.by['product-id'].find((each) => each.from === id || each.to === id);
     return (move?.from === id ? move.from_name : move?.to_name) || id;
   };
   const word = (value: string | undefined): string => {

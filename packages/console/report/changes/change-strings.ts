@@ -42,16 +42,12 @@ export const changesStrings = {
       : count === 1
         ? 'The list has it.'
         : `The list has all ${formatCount(count)} of them.`,
-  first: (count: number, hasMore: boolean) =>
-    hasMore ? `The list has the first ${formatCount(count)} changes of this period.` : '',
   olderImports: (count: number) =>
     `${count === 1 ? '1 older import is' : `${formatCount(count)} older imports are`} not listed.`,
   noneIn: (when: string) => `Nothing has changed ${when}`,
   knownSince: 'The service does not know earlier changes: its history begins then.',
   noHistory: 'No changes are known yet',
   noHistoryHint: 'The service keeps no history, or nothing has changed since it began.',
-  count: (count: number, hasMore: boolean, when: string) =>
-    `${hasMore ? 'More than ' : ''}${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`} changed ${when}`,
   firstVisit: 'This is your first visit in this browser',
   firstVisitHint:
     'On your next visit, this page lists the subscriptions that were added, changed or removed in between.',

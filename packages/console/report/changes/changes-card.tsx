@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ChangesSummary } from '../../../client/index.ts';
+import type { ChangesSummary, DescribedChange } from '../../../client/index.ts';
 import { isRemoved } from '../../../client/records.ts';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -19,7 +19,7 @@ import { daysHint, zoneOfPages } from '../zone/local-days.ts';
 import { SelectionNote, selectionOf } from './change-filters.tsx';
 import { PartLinks } from './change-parts.tsx';
 import { changesStrings } from './change-strings.ts';
-import { type ChangeGroup, groupByImport, type ListedChange, versionsOf } from './listed-changes.ts';
+import { type ChangeGroup, groupByImport, versionsOf } from './listed-changes.ts';
 import { partsOf, partsOfImport } from './parts-of-changes.ts';
 import { changesPerPage, type PeriodChanges, readMore } from './read-period.ts';
 
@@ -39,26 +39,23 @@ export function ChangesCard({ period: first, when, actions }: ChangesCardProps) 
   const { summary, changes, hasMore, knownSince } = period;
   const isWhole = Object.keys(selection).length === 0;
   const hint = knownSince === undefined ? undefined : text.knownSince;
-  if (summary === undefined ? changes.length === 0 : summary.total === 0)
-    return <EmptyState icon={History} title={text.noneIn(when)} text={hint} />;
+  if (summary.total === 0) return <EmptyState icon={History} title={text.noneIn(when)} text={hint} />;
   return (
     <Card
-      title={summary === undefined ? text.count(changes.length, hasMore, when) : text.counts(summary, when)}
+      title={text.counts(summary, when)}
       actions={actions && <span class="change-actions row no-print">{actions}</span>}
     >
-      {summary !== undefined && <PartLinks parts={partsOf(summary)} />}
+      <PartLinks parts={partsOf(summary)} />
       {hint !== undefined && <p class="soft">{hint}</p>}
       {zoneOfPages() !== undefined && <p class="soft">{daysHint()}</p>}
       <SelectionNote selection={selection} summary={summary} />
       {changes.length === 0 ? (
         <EmptyState title={text.noMatch(when)} />
       ) : (
-        <p class="soft">
-          {summary === undefined ? text.first(changes.length, hasMore) : text.listed(changes.length, hasMore)}
-        </p>
+        <p class="soft">{text.listed(changes.length, hasMore)}</p>
       )}
       <Groups changes={changes} summary={isWhole ? summary : undefined} />
-      {hasMore && summary !== undefined && (
+      {hasMore && (
         <WorkButton work={async () => setPeriod(await readMore(reports, period, selection))}>
           {text.showMore(changesPerPage)}
         </WorkButton>
@@ -68,7 +65,7 @@ export function ChangesCard({ period: first, when, actions }: ChangesCardProps) 
 }
 
 interface GroupsProps {
-  readonly changes: readonly ListedChange[];
+  readonly changes: readonly DescribedChange[];
   /** The counts of the imports, if the changes are not a selection. */
   readonly summary: ChangesSummary | undefined;
 }
@@ -136,7 +133,7 @@ function headingOf({ importId, from, to }: ChangeGroup): string {
   return importId === undefined ? text.byOperator(time) : text.byImport(time);
 }
 
-function Row({ change }: { readonly change: ListedChange }) {
+function Row({ change }: { readonly change: DescribedChange }) {
   const { id, kind, before } = change;
   const [record] = versionsOf(change);
   const isGone = isRemoved(change);
@@ -158,7 +155,7 @@ function Row({ change }: { readonly change: ListedChange }) {
         )}
       </div>
       <span class="change-kind soft">
-        {kind === undefined ? isGone && text.kind.removed : text.kind[kind]}
+        {text.kind[kind]}
         {!isGone && kind !== 'changed' && <StatusLabel status={change.status ?? null} />}
       </span>
     </li>

@@ -113,13 +113,7 @@ function PeriodList({ since, selection }: PeriodProps & SelectionProps) {
   const load = useLoad((signal) => readPeriod(changesUntil(signal), since.instant, selection));
   return (
     <LoadedPart load={load} height={listHeight}>
-      {(period) =>
-        period === undefined ? (
-          <EmptyState icon={History} title={text.noHistory} text={text.noHistoryHint} />
-        ) : (
-          <Period since={since} period={period} />
-        )
-      }
+      {(period) => (period === undefined ? <NoHistory /> : <Period since={since} period={period} />)}
     </LoadedPart>
   );
 }
@@ -145,6 +139,8 @@ function VisitChanges({ selection }: SelectionProps) {
   );
 }
 
+const NoHistory = () => <EmptyState icon={History} title={text.noHistory} text={text.noHistoryHint} />;
+
 interface VisitProps extends Pick<RecentChangesState, 'markAsSeen'> {
   readonly recent: RecentChanges;
 }
@@ -152,12 +148,14 @@ interface VisitProps extends Pick<RecentChangesState, 'markAsSeen'> {
 function Visit({ recent: { since, isLost, period }, markAsSeen }: VisitProps) {
   if (since === undefined) return <EmptyState icon={History} title={text.firstVisit} text={text.firstVisitHint} />;
   const time = formatVisit(since);
-  if (isLost || period === undefined) return <EmptyState icon={History} title={text.lost(time)} text={text.lostHint} />;
+  if (isLost) return <EmptyState icon={History} title={text.lost(time)} text={text.lostHint} />;
+  if (period === undefined) return <NoHistory />;
+  const { knownSince } = period;
   return (
     <ChangesCard
       key={`${since} ${period.end}`}
       period={period}
-      when={text.sinceVisit(time)}
+      when={knownSince === undefined ? text.sinceVisit(time) : text.sinceTime(formatVisit(knownSince.getTime()))}
       actions={
         <WorkButton icon={Check} work={() => markAsSeen(period).then(() => announce(text.seen))}>
           {text.markAsSeen}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Subscription } from '../../../client/index.ts';
-import { groupByImport, type ListedChange } from './listed-changes.ts';
+import type { DescribedChange, Subscription } from '../../../client/index.ts';
+import { groupByImport } from './listed-changes.ts';
 
 const record: Subscription = {
   id: 'a',
@@ -14,8 +14,8 @@ const record: Subscription = {
   auto_renew: 'true',
 };
 const first = { import_id: 'one', committed_at: '2026-11-20T10:00:00Z' };
-const added: ListedChange = { ...record, id: 'added', kind: 'added', ...first };
-const depleted: ListedChange = {
+const added: DescribedChange = { ...record, id: 'added', kind: 'added', ...first };
+const depleted: DescribedChange = {
   ...record,
   id: 'depleted',
   status: 'DEPLETED',
@@ -24,15 +24,15 @@ const depleted: ListedChange = {
   ...first,
   committed_at: '2026-11-20T10:00:04Z',
 };
-const removed: ListedChange = {
+const removed: DescribedChange = {
   id: 'removed',
   removed: true,
   kind: 'removed',
   before: { ...record, id: 'removed', product: { ...record.product, id: 'q', name: '=1+1' } },
   committed_at: '2026-11-21T10:00:00Z',
 };
-const erased: ListedChange = { id: 'erased', removed: true, kind: 'removed' };
-const idsOf = (changes: readonly ListedChange[]) => changes.map(({ id }) => id);
+const erased: DescribedChange = { id: 'erased', removed: true, kind: 'removed' };
+const idsOf = (changes: readonly DescribedChange[]) => changes.map(({ id }) => id);
 
 test('changes are grouped by import, also if other changes are between them', () => {
   const groups = groupByImport([depleted, removed, added, erased]);

@@ -1,11 +1,8 @@
-import type { DescribedChange, Subscription, SubscriptionChange } from '../../../client/index.ts';
+import type { DescribedChange, Subscription } from '../../../client/index.ts';
 import { isRemoved } from '../../../client/records.ts';
 
-/** A change of the list. Its kind and what it was are absent if the service has no history. */
-export type ListedChange = SubscriptionChange & Partial<Omit<DescribedChange, keyof SubscriptionChange>>;
-
 /** The versions of a change's record that are known: what it is, and what it was. */
-export function versionsOf(change: ListedChange): readonly Subscription[] {
+export function versionsOf(change: DescribedChange): readonly Subscription[] {
   return [isRemoved(change) ? undefined : recordOf(change), change.before].filter((version) => version !== undefined);
 }
 
@@ -21,11 +18,11 @@ export interface ChangeGroup {
   /** When the first and the last of them were committed, if that is known. */
   readonly from: string | undefined;
   readonly to: string | undefined;
-  readonly changes: readonly ListedChange[];
+  readonly changes: readonly DescribedChange[];
 }
 
 /** Groups changes by their imports, in the order in which these appear. */
-export function groupByImport(changes: readonly ListedChange[]): ChangeGroup[] {
+export function groupByImport(changes: readonly DescribedChange[]): ChangeGroup[] {
   const groups = Map.groupBy(changes, ({ import_id: id, committed_at: at }) => id ?? `at ${at}`);
   return [...groups.values()].map((members) => {
     const times = members.flatMap(({ committed_at: at }) => at ?? []).toSorted();

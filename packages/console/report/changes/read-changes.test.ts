@@ -100,22 +100,16 @@ describe('changes since the last visit', () => {
     expect([rest.since, idsOf(rest)]).toEqual([now, ['of an import while the page was shown']]);
   });
 
-  test('without a history, changes are listed from the oldest one, and those that are not listed stay new', async () => {
+  test('without a history nothing is known, and the last visit stays the last one', async () => {
     const feed = feedOf([]);
-    const plain: ChangeReader = {
-      ...feed,
-      async *changes(since, options) {
-        if (options.before === true) throw gone('HISTORY_NOT_KEPT');
-        yield* feed.changes(since, options);
-      },
-    };
-    await read(plain);
+    await read(feed);
     afterVisit();
-    for (const id of manyIds) feed.add(id);
-    const { period } = await read(plain);
-    expect([period?.summary, period?.changes.length, period?.hasMore]).toEqual([undefined, 1_000, true]);
-    markAsSeen(period ?? expect.unreachable(), store, () => now);
-    expect(idsOf(await read(plain))?.at(-1)).toBe('many-1000');
+    feed.add('a');
+    expect(await read(withError(feed, gone('HISTORY_NOT_KEPT')))).toEqual({
+      since: now - 31 * minuteMs,
+      isLost: false,
+    });
+    expect(idsOf(await read(feed))).toEqual(['a']);
   });
 
   test('a token that the service no longer knows is told, and counting begins again', async () => {

@@ -13,7 +13,7 @@ export interface RecentChanges {
   readonly since: number | undefined;
   /** The service no longer knows what changed since then. */
   readonly isLost: boolean;
-  /** Absent at the first visit, and if they are lost. */
+  /** Absent at the first visit, without a history, and if they are lost. */
   readonly period?: PeriodChanges | undefined;
 }
 

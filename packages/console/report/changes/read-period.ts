@@ -1,17 +1,16 @@
 import { ApiError } from '../../../client/error.ts';
-import type { ChangesOptions, ChangesPage, ChangesSummary } from '../../../client/index.ts';
-import type { ListedChange } from './listed-changes.ts';
+import type { ChangesOptions, ChangesPage, ChangesSummary, DescribedChange } from '../../../client/index.ts';
 
 /** Which changes are listed; the names are those of the address and of the API. */
 export type ChangeSelection = Pick<ChangesOptions, 'kind' | 'field' | 'from' | 'to' | 'import-id'>;
 
-type ReadOptions = Omit<ChangesOptions<boolean>, 'signal' | 'correlationId'>;
+type ReadOptions = Omit<ChangesOptions<true>, 'signal' | 'correlationId'>;
 
 /** Reads and counts changes, as the client library does. */
 export interface PeriodReader {
   /** When the history began, as far as that is known: no earlier changes are requested. */
   readonly historyBegin?: string | undefined;
-  changes(since: string, options: ReadOptions): AsyncGenerator<ChangesPage<ListedChange>, void, undefined>;
+  changes(since: string, options: ReadOptions): AsyncGenerator<ChangesPage<DescribedChange>, void, undefined>;
   changesSummary(since: string, options: { readonly until?: number | undefined }): Promise<ChangesSummary>;
 }
 
@@ -19,15 +18,15 @@ export interface PeriodReader {
 export interface PeriodChanges {
   /** When the history begins, if that is within the period: earlier changes are unknown. */
   readonly knownSince?: Date;
-  /** The counts of all changes, whatever is listed; absent without a history of the period. */
-  readonly summary?: ChangesSummary;
+  /** The counts of all changes, whatever is listed. */
+  readonly summary: ChangesSummary;
   /** The selected changes that have been read, the newest first. */
-  readonly changes: readonly ListedChange[];
+  readonly changes: readonly DescribedChange[];
   /** There are more of them. */
   readonly hasMore: boolean;
   /** The change token to read on from. */
   readonly next: string;
-  /** The change token behind the last change that is counted or listed: what comes later is new. */
+  /** The change token behind the last change that is counted: what comes later is new. */
   readonly end: string;
 }
 
@@ -36,8 +35,7 @@ export const changesPerPage = 100;
 
 /**
  * Reads the newest changes since a change token or an instant, and counts all of them as of the
- * same revision. If the history begins later than the instant, it reads since then. If no history
- * is kept, the changes after a token are listed but not counted, and an instant returns
+ * same revision. If the history begins later, it reads since then; without one it returns
  * `undefined`.
  */
 export async function readPeriod(
@@ -45,33 +43,16 @@ export async function readPeriod(
   since: string,
   selection: ChangeSelection = {},
 ): Promise<PeriodChanges | undefined> {
-  const read = (begin: string) => readCounted(reader, begin, selection);
-  if (isInstant(since)) return sinceBegin(reader, since, read);
+  const { historyBegin } = reader;
+  const readFrom = async (begin: string) => ({
+    ...(await readCounted(reader, begin, selection)),
+    knownSince: new Date(begin),
+  });
+  if (historyBegin !== undefined && isInstant(since) && since < historyBegin) return readFrom(historyBegin);
   try {
-    return await read(since);
+    return await readCounted(reader, since, selection);
   } catch (error) {
-    if (!isNotKept(error)) throw error;
-    return readUncounted(reader, since);
-  }
-}
-
-const isNotKept = (error: unknown): error is ApiError => error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT';
-
-/**
- * Reads what happened since an instant, or since the begin of the history if that is later;
- * `undefined` without a history.
- */
-async function sinceBegin(
-  { historyBegin }: PeriodReader,
-  since: string,
-  read: (begin: string) => Promise<PeriodChanges>,
-): Promise<PeriodChanges | undefined> {
-  const readFrom = async (begin: string) => ({ ...(await read(begin)), knownSince: new Date(begin) });
-  if (historyBegin !== undefined && since < historyBegin) return readFrom(historyBegin);
-  try {
-    return await read(since);
-  } catch (error) {
-    if (!isNotKept(error)) throw error;
+    if (!(error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT')) throw error;
     const { history_begins_at: start } = error.problem;
     return start === undefined ? undefined : readFrom(start);
   }
@@ -96,18 +77,16 @@ export async function readMore(
   period: PeriodChanges,
   selection: ChangeSelection = {},
 ): Promise<PeriodChanges> {
-  const options = { ...selection, before: true, size: changesPerPage };
+  const options = { ...selection, before: true, size: changesPerPage } as const;
   const { changes, hasMore, next } = await readPage(reader, period.next, options);
   return { ...period, changes: [...period.changes, ...changes], hasMore, next };
 }
 
-/** The oldest changes, so that the next read can continue after them. */
-async function readUncounted(reader: PeriodReader, since: string): Promise<PeriodChanges> {
-  const { changes, hasMore, next } = await readPage(reader, since, { size: 1_000 });
-  return { changes: changes.toReversed(), hasMore, next, end: next };
-}
-
-async function readPage(reader: PeriodReader, since: string, options: ReadOptions): Promise<ChangesPage<ListedChange>> {
+async function readPage(
+  reader: PeriodReader,
+  since: string,
+  options: ReadOptions,
+): Promise<ChangesPage<DescribedChange>> {
   const { value } = await reader.changes(since, options).next();
   if (value === undefined) throw new TypeError('Cannot read changes: the feed must have a page');
   return value;

@@ -134,12 +134,9 @@ function daysOf(days: readonly Period[]): string {
 const activeNote = ({ total, by }: SubscriptionSummary) =>
   total > 0 && text.activeShare(formatShare(countOf(by.status, 'ACTIVE') / total));
 
-/** Unknown at the first visit, which has nothing to compare with. */
-function changedNumber({ period }: RecentChanges): string {
-  if (period === undefined) return text.unknownNumber;
-  const { summary, changes, hasMore } = period;
-  return summary === undefined ? `${formatCount(changes.length)}${hasMore ? '+' : ''}` : formatCount(summary.total);
-}
+/** Unknown at the first visit, which has nothing to compare with, and without a history. */
+const changedNumber = ({ period }: RecentChanges): string =>
+  period === undefined ? text.unknownNumber : formatCount(period.summary.total);
 
 function changedNote({ since, isLost }: RecentChanges): string {
   if (since === undefined) return text.firstVisit;
