@@ -156,8 +156,8 @@ const compared = 'status, auto_renew, product_id, expiration_date';
 
 /**
  * The last change of each record after the key `$2`, `$3` and up to the revision `$5`, if there is
- * one. A record that was removed then may have returned since, so its tombstone may be gone. The
- * few versions that ended with a removal are found first, in indexes.
+ * one. A record that was removed then may have returned since, so its tombstone may be gone; but
+ * a version of it ended in the period, and it is neither alive nor dead at the end.
  */
 const lastChanges = (hasEnd: boolean): string => `live as (
     select id, revision, ${compared} from subscription
@@ -169,25 +169,21 @@ const lastChanges = (hasEnd: boolean): string => `live as (
     where tenant_id = $1 and until_revision > $5 and from_revision <= $5 and (from_revision, id) > ($2, $3)`
         : ''
     }
-  ), gone as (
+  ), dead as (
     select id, revision from subscription_tombstone
-    where tenant_id = $1 and (revision, id) > ($2, $3)${hasEnd ? ' and revision <= $5' : ''}${
-      hasEnd
-        ? `
-    union all
-    select v.id, max(v.until_revision) from subscription_version as v
-    where v.tenant_id = $1 and v.until_revision <= $5 and (v.until_revision, v.id) > ($2, $3)
-      and not exists (select 1 from subscription as n where n.tenant_id = $1 and n.revision = v.until_revision and n.id = v.id)
-      and not exists (select 1 from subscription_version as n where n.tenant_id = $1 and n.id = v.id and n.from_revision = v.until_revision)
-      and not exists (select 1 from subscription_tombstone as t where t.tenant_id = $1 and t.id = v.id and t.revision <= $5)
-      and not exists (select 1 from subscription as p where p.tenant_id = $1 and p.id = v.id and p.revision <= $5)
-      and not exists (
-        select 1 from subscription_version as p
-        where p.tenant_id = $1 and p.id = v.id and p.until_revision > $5 and p.from_revision <= $5
-      )
-    group by v.id`
-        : ''
-    }
+    where tenant_id = $1 and (revision, id) > ($2, $3)${hasEnd ? ' and revision <= $5' : ''}
+  ), gone as (
+    select id, max(revision) as revision from (
+      select id, revision from dead${
+        hasEnd
+          ? `
+      union all
+      select v.id, v.until_revision from subscription_version as v
+      left join (select id from live union all select id from dead) as s on s.id = v.id
+      where v.tenant_id = $1 and v.until_revision <= $5 and (v.until_revision, v.id) > ($2, $3) and s.id is null`
+          : ''
+      }
+    ) as ended group by id
   )`;
 
 /** A changed record as it was at the revision `$4`. */
