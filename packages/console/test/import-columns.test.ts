@@ -104,15 +104,6 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
       await expect.poll(() => select(`${field} (required)`).inputValue()).toBe(`column ${field}`);
   });
 
-  test('a doubt about ICCIDs is shown before the file is loaded', async () => {
-    const doubtful = corpus.find(({ imitates }) => imitates === 'ICCIDs that a spreadsheet rounded');
-    await consoles.service.createTenant('doubtful');
-    await open('doubtful');
-    await choose('rows.csv', doubtful?.bytes ?? expect.unreachable());
-    await button('Check the file').click();
-    await page.getByText('Doubtful: 40 of 40 ICCIDs end in zeros').waitFor();
-  });
-
   /** Files that the form understands, as it finds the fields of their columns. */
   const understood = ['headings for people', 'a mapping of another file'];
 
