@@ -7,7 +7,6 @@ import { fileStrings } from './imports/import-strings.ts';
 /** "1 record", "1,284 records". */
 const records = (count: number): string => countOf(count, 'record', 'records');
 const rows = (count: number): string => countOf(count, 'row', 'rows');
-const wereRejected = (count: number): string => countOf(count, 'row was rejected', 'rows were rejected');
 
 /** The results of imports, and the outcomes without counts. */
 const outcomeWords = {
@@ -211,8 +210,7 @@ export const strings = {
       sent: (percent: number) => `${percent} % sent`,
       checking: 'Checking the rows',
       loading: 'Importing the rows',
-      outcome: (words: string, outcome: Import['outcome'], isDryRun: boolean, rejected: number) =>
-        `${words}${isDryRun ? ', nothing was changed' : ''}${outcome === 'failed' && rejected > 0 ? `: ${wereRejected(rejected)}` : ''}`,
+      outcome: (words: string, isDryRun: boolean) => `${words}${isDryRun ? ', nothing was changed' : ''}`,
       strictRefused: (count: number) => `Nothing can be loaded: ${rows(count)} would be rejected.`,
     },
   },

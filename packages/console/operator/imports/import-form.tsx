@@ -43,12 +43,12 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
       reset(); // a dry run is about one file and one mode
       set(value);
     };
-  const outcome = state.kind === 'done' || state.kind === 'failed' ? state.outcome : undefined;
+  const outcome = state.kind === 'done' ? state.outcome : undefined;
   const isChecked = state.kind === 'done' && state.outcome.isDryRun;
   const isLoaded = state.kind === 'done' && !state.outcome.isDryRun;
   useEffect(() => {
     if (state.kind === 'done') announce(titleOf(state.outcome));
-    if (isLoaded || (state.kind === 'failed' && state.outcome !== undefined)) onLoaded();
+    if (isLoaded || state.kind === 'failed') onLoaded(); // the history has a failure too
   }, [state]);
   const load = (): void => {
     setAsking(false);
@@ -131,7 +131,7 @@ function canLoad(mode: ImportMode, { counts }: ImportOutcome): boolean {
 }
 
 const titleOf = ({ result, isDryRun, counts }: ImportOutcome): string =>
-  texts.outcome(strings.imports.outcomeOf(result, counts.accepted, counts.rejected), result, isDryRun, counts.rejected);
+  texts.outcome(strings.imports.outcomeOf(result, counts.accepted, counts.rejected), isDryRun);
 
 const Outcome = ({ outcome }: { outcome: ImportOutcome }) => (
   <section class="stack" aria-label={titleOf(outcome)}>

@@ -1,9 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LoadOutcome, LoadSummary } from '../../../contract/load.ts';
-import type { Import } from '../../../contract/operator/import.ts';
 import type { Subscription } from '../../../contract/subscription.ts';
-import { RequestError } from '../../ui/request.ts';
-import { call, readRejectedRows } from '../call.ts';
+import { call } from '../call.ts';
 import { describeFile, type FileKind, startBytes } from './describe-file.ts';
 import { dryRunFlagsOf, flagsOf, type ImportMode } from './import-modes.ts';
 import { upload } from './upload.ts';
@@ -38,8 +36,8 @@ export type ImportState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'sending'; readonly isDryRun: boolean; readonly sent: number }
   | { readonly kind: 'done'; readonly outcome: ImportOutcome }
-  /** `outcome` has the counts of an import that rejected rows end. */
-  | { readonly kind: 'failed'; readonly error: unknown; readonly outcome?: ImportOutcome | undefined };
+  /** The error has the first rows that were rejected, if these end an import. */
+  | { readonly kind: 'failed'; readonly error: unknown };
 
 /** Sends files to a tenant, one at a time. */
 export function useImport(tenant: string, unknownFormat: string) {
@@ -57,8 +55,7 @@ export function useImport(tenant: string, unknownFormat: string) {
       const outcome = await send(tenant, { ...plan, isDryRun, kind, onProgress, signal });
       setState({ kind: 'done', outcome });
     } catch (error) {
-      if (signal.aborted) setState({ kind: 'idle' });
-      else setState(await failureOf(tenant, error, isDryRun));
+      setState(signal.aborted ? { kind: 'idle' } : { kind: 'failed', error });
     }
   };
   const reset = (): void => {
@@ -95,37 +92,4 @@ async function send(tenant: string, sending: Sending): Promise<ImportOutcome> {
     counts,
     rejectedLines: errors.map((row) => `${JSON.stringify(row)}\n`).join(''),
   };
-}
-
-/** The error of an import, and its counts if it was rejected because of its rows. */
-async function failureOf(tenant: string, error: unknown, isDryRun: boolean): Promise<ImportState> {
-  const outcome = await findOutcome(tenant, error, isDryRun);
-  if (outcome === undefined || !(error instanceof RequestError)) return { kind: 'failed', error };
-  // the other sentences are the rejected rows, which the outcome lists
-  const problem = { ...error.problem, messages: error.messages.slice(0, 1) };
-  return { kind: 'failed', error: new RequestError(error.status, problem, error.correlationId), outcome };
-}
-
-/** The counts and rejected rows of an import that was rejected: the history has them. */
-async function findOutcome(tenant: string, error: unknown, isDryRun: boolean): Promise<ImportOutcome | undefined> {
-  if (!(error instanceof RequestError) || error.status !== 400) return undefined;
-  try {
-    const { data } = await call('listImports', { query: { tenant, limit: 1 } });
-    const [newest] = data as readonly Import[];
-    if (newest === undefined || (newest.rejected ?? 0) === 0) return undefined;
-    const { id, read, accepted, rejected, inserted, updated, unchanged } = newest;
-    const counts = { read, accepted, rejected, inserted, updated, unchanged };
-    return {
-      importId: id,
-      isDryRun,
-      firstRecords: [],
-      result: 'failed',
-      counts: Object.fromEntries(
-        Object.entries(counts).map(([name, count]) => [name, count ?? 0]),
-      ) as ImportOutcome['counts'],
-      rejectedLines: await readRejectedRows(id),
-    };
-  } catch {
-    return undefined; // the error itself is shown
-  }
 }
