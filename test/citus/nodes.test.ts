@@ -242,8 +242,9 @@ const uses: Readonly<Record<string, Case>> = {
       errors: [],
       errorsMax: 1,
     }),
-  'load strictly': (store, tenant) => loadAtOnce(store, tenant, source(2), { ...reading, replace: false }),
-  'replace records': (store, tenant) => loadAtOnce(store, tenant, source(2), { ...reading, replace: true, remove: 58 }),
+  'loadAtOnce: strictly': (store, tenant) => loadAtOnce(store, tenant, source(2), { ...reading, replace: false }),
+  'loadAtOnce: a replacement': (store, tenant) =>
+    loadAtOnce(store, tenant, source(2), { ...reading, replace: true, remove: 58 }),
   putRejections: (store, tenant) => putRejections(store, tenant, 'import-2', '{}\n'),
   readRejections: (store, tenant) => readRejections(store, tenant, 'import-2'),
   removeRejections: (store, tenant) => removeRejections(store, tenant, 'import-3', 10),
