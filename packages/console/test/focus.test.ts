@@ -215,7 +215,7 @@ describe.skipIf(!hasChromium)('the focus in both consoles', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await rows.nth(0).getByRole('button', { name: 'Revoke' }).waitFor({ state: 'detached' });
+    await expect.poll(() => rows.nth(0).getByRole('button', { name: 'Revoke' }).count()).toBe(0);
     await expect.poll(() => rowOf(page)).toBe(await rows.nth(0).textContent());
   });
 
