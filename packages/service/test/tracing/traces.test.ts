@@ -115,10 +115,8 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
     expect(words.filter((word) => JSON.stringify(endedSpans).includes(word))).toEqual([]);
   });
 
-  test('a repeated request reads no records, and has the trace of its own request', () => {
-    const names = namesIn(treeOf('repeated'));
-    expect(names).toContain('GET /connect-api/v1/subscription');
-    expect(names.join(' ')).not.toContain('SELECT subscription');
+  test('a repeated request has the trace of its own request', () => {
+    expect(namesIn(treeOf('repeated'))).toContain('GET /connect-api/v1/subscription');
   });
 
   test('a trace that its client does not sample is not recorded, but named in the log', () => {
