@@ -71,9 +71,8 @@ export interface SubreportClient {
   history(id: string, options?: CallOptions): Promise<SubscriptionHistory>;
 
   /**
-   * Returns the whole report from one snapshot as a stream of CSV or NDJSON. By default, the stream
-   * fails at its end with `ExportError` unless it is complete and unaltered: write it to a
-   * temporary file and rename it.
+   * Returns the whole report from one snapshot as a stream. By default, it fails at its end with
+   * `ExportError` unless it is complete and unaltered: write it to a temporary file and rename it.
    *
    * @example
    * const report = await client.export({ status: 'ACTIVE' }, { format: 'csv' });

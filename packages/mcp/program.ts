@@ -12,9 +12,9 @@ function buildMcpProgram(output: Output): Command {
     .addHelpText(
       'after',
       `
-The assistant can count, list, get and summarize subscriptions, and see their history, changes and findings; it can
-change nothing, and never sees an email address. It starts this program itself, from its configuration. Without a profile, the program reads
-SUBREPORT_URL, SUBREPORT_CLIENT_ID and SUBREPORT_CLIENT_SECRET.
+The assistant can list, get and summarize subscriptions, and see their history, changes and findings; it can change
+nothing, and never sees an email address. It starts this program itself, from its configuration. Without a profile, the
+program reads SUBREPORT_URL, SUBREPORT_CLIENT_ID and SUBREPORT_CLIENT_SECRET.
 
 ${exitCodes}
 

@@ -89,7 +89,6 @@ def create_client(
         client_id, client_secret, scope, token_url, revocation_url, issuer, token_store
     )
     sender = Sender(options, clock)
-    # requests of tokens never wait for the slots of the requests that need them
     tokens = TokenSource(settings, Sender(options, clock), clock)
     return SubreportClient(_Api(base_url.rstrip("/"), sender, tokens), tokens, clock)
 

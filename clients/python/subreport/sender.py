@@ -1,4 +1,4 @@
-"""Sends requests with a time limit, retries failed ones, and limits how many are in progress."""
+"""Sends requests with a time limit, and retries failed ones."""
 
 from __future__ import annotations
 
