@@ -197,7 +197,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await page.getByLabel('Replace all records').check();
     await button('Check the file').click();
     await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/every row must be valid.*: 1 of 21/);
-    expect(await page.getByRole('alert').innerText()).toMatch(/line 22\b/i);
+    await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/line 22\b/i);
     await page.getByRole('region', { name: 'Imports' }).getByText('Check failed').first().waitFor();
   });
 

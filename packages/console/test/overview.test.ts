@@ -108,13 +108,15 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
         expect(bars.map(({ text }) => countIn(text))).toEqual(listed);
       }
       for (const name of tables) {
-        const rows = await counts(name).locator('tbody tr').all();
-        expect(rows.length).toBeGreaterThan(1);
-        for (const row of rows) {
-          const href = await row.getByRole('link').getAttribute('href');
-          const count = await row.getByRole('cell').first().innerText();
-          expect(Number(count.replaceAll(',', ''))).toBe(await listedBy(href ?? ''));
-        }
+        const rows = counts(name).locator('tbody tr');
+        await rows.nth(1).waitFor();
+        const counted = await rows.evaluateAll((all) =>
+          all.map((row) => ({
+            href: row.querySelector('a')?.getAttribute('href') ?? '',
+            count: Number(row.querySelector('td')?.textContent?.replaceAll(',', '')),
+          })),
+        );
+        expect(counted.map(({ count }) => count)).toEqual(await Promise.all(counted.map(({ href }) => listedBy(href))));
       }
       const months = await chart(charts[0]).getByRole('link').count();
       const days = await chart(charts[1]).getByRole('link').count();
