@@ -53,7 +53,7 @@ export const connections: readonly Connections[] = [
     proxy: proxied,
   },
   {
-    modules: ['packages/cli/sync/webhook/webhook-request.ts', 'packages/cli/sync/webhook/run-webhook.ts'],
+    modules: ['packages/cli/sync/webhook/webhook-request.ts'],
     programs: '`sync --to webhook:URL`',
     peer: 'the receiver',
     sends: 'a signature of each request; counts, ids, dates and change tokens',

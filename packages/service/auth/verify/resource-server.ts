@@ -65,7 +65,10 @@ interface KnownToken {
 }
 
 /** The memory of tokens: verifying one takes three quarters of a trivial request. */
-const bounds = { max: 10_000, maxSize: 33_554_432 };
+const bounds = { max: 10_000, maxSize: 33_554_432, ttlAutopurge: true };
+
+/** The longest that a token is remembered: a timer of Node.js cannot last longer than 24 days. */
+const rememberedSecondsMax = 86_400;
 
 /** Bytes of a client in memory, with a long id and tenant. */
 const clientBytes = 2_000;
@@ -119,8 +122,9 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
     if (other !== undefined && isCurrent(other)) return other;
     const client = findTokenClient(claims);
     const entry = { claims, keyMark, client, changeMark };
+    const seconds = Math.min(Math.max(claims.validUntil - now(), 1), rememberedSecondsMax);
     // the claims are a part of the token
-    tokens.set(cacheKey, entry, { size: token.length + clientBytes });
+    tokens.set(cacheKey, entry, { size: token.length + clientBytes, ttl: Math.ceil(seconds * 1_000) });
     // a failed read must not be repeated from the cache
     client.catch(() => {
       if (tokens.get(cacheKey) === entry) tokens.delete(cacheKey);
