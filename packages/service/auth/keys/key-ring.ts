@@ -64,10 +64,17 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     if (isKnown && changeMark === reading.changeMark && Math.abs(now() - reading.readAt) < rereadSeconds)
       return reading;
     if (performance.now() - failedMs < pauseMs) return reading;
-    if (!isKnown || underWay?.changeMark !== changeMark) underWay = { changeMark, result: read() };
+    if (!isKnown || underWay?.changeMark !== changeMark) {
+      const started = {
+        changeMark,
+        result: read().finally(() => {
+          if (underWay === started) underWay = undefined;
+        }),
+      };
+      underWay = started;
+    }
     return underWay.result.catch(() => {
       failedMs = performance.now();
-      underWay = undefined;
       return reading;
     });
   };

@@ -75,6 +75,21 @@ describe.each(drawn)('the keys of the service on $engine', ({ openTestStore }) =
     await rotateKeys(options(), 'refresh', 'soon');
   });
 
+  test('keys are read again every 30 seconds, also if no change is noticed', async () => {
+    const unnoticed = (target: Store, name: keyof Store): unknown => {
+      const member: unknown = target[name];
+      if (name === 'changeMark') return () => 1;
+      return typeof member === 'function' ? member.bind(target) : member;
+    };
+    const store = new Proxy(opened.store, { get: (target, name) => unnoticed(target, name as keyof Store) });
+    const ring = await openKeyRing(options({ store }));
+    for (let rotation = 1; rotation <= 3; rotation += 1) {
+      const { kid } = await rotateKeys(options(), 'access', 'compromised');
+      time += 30;
+      expect((await ring.signingKey()).kid).toBe(kid);
+    }
+  });
+
   test('two concurrent rotations create one key', async () => {
     await openKeyRing(options());
     const stores = [opened.store, opened.openAgain(), opened.openAgain()];
