@@ -188,6 +188,12 @@ describe('checkRow with an invalid row', () => {
     expect(faults[0]?.rule).toContain("did you mean 'auto_renew'?");
   });
 
+  test.each([65, 190, 250, 1_900])('a row with %i unknown fields has a fault', (count) => {
+    const unknown = Object.fromEntries(Array.from({ length: count }, (_, n) => [`unknown${n}`, 1]));
+    expect(faultsOf({ ...right, ...unknown })).not.toEqual([]);
+    expect(faultsOf({ ...right, product: { ...right.product, ...unknown } })).not.toEqual([]);
+  });
+
   test('reports fields of the product with their path', () => {
     const product = { ...right.product, period: 1.5, extra: 1 };
     const fields = faultsOf({ ...right, product }).map(({ field }) => field);

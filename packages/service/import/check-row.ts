@@ -191,6 +191,8 @@ function findFaults(
   if (typeof candidate.id === 'string' && reservedIds.has(candidate.id))
     add('id', `no name of an operation: ${[...reservedIds].join(', ')}`, candidate.id);
   if (invalidEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
+  // it has more unknown fields than the library lists errors
+  if (faults.size === 0) add('', 'a JSON object with the fields of a subscription alone', undefined);
   return [...faults.values()];
 }
 
@@ -202,7 +204,7 @@ const reservedIds: ReadonlySet<string> = new Set(
 /** Unknown fields of an object for which a known one is suggested: each suggestion takes 10 µs. */
 const suggestionsMax = 4;
 
-/** More errors than a row can have: each field has one or two. */
+/** More errors than known fields can have: each has one or two. */
 const errorsMax = 200;
 
 /** Every error of a record; the library's limit is global, and 8 by default. */
