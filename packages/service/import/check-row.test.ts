@@ -188,10 +188,13 @@ describe('checkRow with an invalid row', () => {
     expect(faults[0]?.rule).toContain("did you mean 'auto_renew'?");
   });
 
-  test.each([65, 190, 250, 1_900])('a row with %i unknown fields has a fault', (count) => {
+  test.each([65, 190, 250, 1_900])('a row with %i unknown fields has 1 to 32 faults', (count) => {
     const unknown = Object.fromEntries(Array.from({ length: count }, (_, n) => [`unknown${n}`, 1]));
-    expect(faultsOf({ ...right, ...unknown })).not.toEqual([]);
-    expect(faultsOf({ ...right, product: { ...right.product, ...unknown } })).not.toEqual([]);
+    for (const row of [
+      { ...right, ...unknown },
+      { ...right, product: { ...right.product, ...unknown } },
+    ])
+      expect([1, 32]).toContain(faultsOf(row).length);
   });
 
   test('reports fields of the product with their path', () => {

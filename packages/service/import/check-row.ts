@@ -193,7 +193,7 @@ function findFaults(
   if (invalidEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
   // it has more unknown fields than the library lists errors
   if (faults.size === 0) add('', 'a JSON object with the fields of a subscription alone', undefined);
-  return [...faults.values()];
+  return [...faults.values()].slice(0, faultsMax);
 }
 
 /** A record with such an id could not be read by its id: the path is that of another operation. */
@@ -203,6 +203,9 @@ const reservedIds: ReadonlySet<string> = new Set(
 
 /** Unknown fields of an object for which a known one is suggested: each suggestion takes 10 µs. */
 const suggestionsMax = 4;
+
+/** Most faults that are named of a row, as of a request. */
+const faultsMax = 32;
 
 /** More errors than known fields can have: each has one or two. */
 const errorsMax = 200;

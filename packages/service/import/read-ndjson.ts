@@ -17,18 +17,30 @@ export async function* readNdjson(source: AsyncIterable<Buffer>): AsyncGenerator
   for await (const { number, bytes } of splitLines(source)) {
     const row = readLine(number, bytes);
     if (row === undefined) continue;
-    const summary = row.raw.startsWith(summaryStart) ? readSummaryLine(row.raw) : undefined;
-    if (summary !== undefined && summary.rows !== rows) throw notWhole(number, summary.rows, rows);
-    rows = summary === undefined ? rows + 1 : 0;
-    if (summary === undefined) yield row;
+    rows = countLine(rows, number, row.raw);
+    if (rows > 0) yield row;
   }
 }
 
-const notWhole = (line: number, expected: number, found: number): ImportError =>
-  new ImportError(
+/** Reads NDJSON to its end, parses no row, and throws as `readNdjson` does if rows are missing. */
+export async function requireComplete(source: AsyncIterable<Buffer>): Promise<void> {
+  let rows = 0;
+  for await (const { number, bytes } of splitLines(source)) {
+    const text = bytes.toString('latin1').trim();
+    if (text !== '') rows = countLine(rows, number, text);
+  }
+}
+
+/** The rows since the previous summary; throws if the line is a summary of another number. */
+function countLine(rows: number, line: number, text: string): number {
+  const summary = text.startsWith(summaryStart) ? readSummaryLine(text) : undefined;
+  if (summary === undefined) return rows + 1;
+  if (summary.rows === rows) return 0;
+  throw new ImportError(
     'UNREADABLE',
-    `Cannot import past line ${line}: the exported report must be complete: it had ${expected} rows, ${found} are present; export it again`,
+    `Cannot import past line ${line}: the exported report must be complete: it had ${summary.rows} rows, ${rows} are present; export it again`,
   );
+}
 
 interface Line {
   /** From 1. */

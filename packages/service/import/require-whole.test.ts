@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { writeRecordLine } from '../../contract/csv.ts';
+import { writeSummaryLine } from '../../contract/report.ts';
 import type { ImportFormat } from './read-valid-rows.ts';
 import { requireWhole } from './require-whole.ts';
 
@@ -61,5 +62,14 @@ describe('a source that is read to its end before it is loaded', () => {
       expect(await check(bytes, format, 512)).toEqual({ reads: 1 });
       expect((await check(bytes.subarray(0, -20), format, 512)).error).toMatch(/must be complete/);
     }
+  });
+
+  test('an exported report without all of its rows is refused', async () => {
+    const [lines, summary] = [
+      '{"id":"a"}\n\n'.repeat(9_000),
+      writeSummaryLine({ rows: 9_000, sha256: '0'.repeat(64) }),
+    ];
+    expect(await check(lines + summary + lines, 'ndjson', 512)).toEqual({ reads: 1 });
+    expect((await check(lines + lines + summary, 'ndjson', 512)).error).toMatch(/it had 9000 rows, 18000 are present/);
   });
 });

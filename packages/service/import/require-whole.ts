@@ -1,6 +1,7 @@
 import type { CsvSeparator } from '../../contract/csv-header.ts';
 import { rowBytesMax } from './check-row.ts';
 import { separatorOf, showsSeparator } from './read-csv.ts';
+import { requireComplete } from './read-ndjson.ts';
 import { decompressed, endTurn, noRowsYet, readRows, type SourceOptions } from './read-valid-rows.ts';
 import { readHead } from './source-head.ts';
 import type { Spool } from './spool.ts';
@@ -36,12 +37,12 @@ export async function withWhole<T>(
 
 /**
  * Reads a source to its end and throws `ImportError` if it cannot be read as a whole, so that none
- * of its rows is loaded: compressed bytes that were cut, quotes of CSV that never end. `open` reads
- * it from its beginning.
+ * of its rows is loaded: compressed bytes that were cut, an exported report without all of its
+ * rows, quotes of CSV that never end. `open` reads it from its beginning.
  */
 export async function requireWhole(open: ImportSource['open'], options: SourceOptions): Promise<void> {
   const bytes = decompressed(open(), options);
-  if (options.format === 'ndjson') for await (const _ of bytes);
+  if (options.format === 'ndjson') await requireComplete(bytes);
   else if (!(await hasPlainLines(bytes)))
     for await (const _ of readRows(decompressed(open(), options), { ...options, tally: noRowsYet() })) {
       const turn = endTurn();
