@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../free-port.ts';
 import { packagesFolder } from './stage-packages.ts';
 import type { ImportStyle } from './try/client-programs.ts';
 import { install, makeProject, unpack } from './try/project.ts';
@@ -65,7 +64,6 @@ async function tryQuickly(folder: string): Promise<void> {
   await withDemo(startDemo(server, process.execPath, ...command), async (service) => {
     await attempt(user, 'subreport serve --demo --workers 2', () => readReport(service));
     await attempt(user, 'console and API reference', () => readPages(service));
-    await attempt(user, 'a program of docs/contributors/packages.md', () => tryProgram(server));
     await attempt(user, '@subreport/cli', () =>
       tryCommands(cli, [process.execPath, join(cli, 'node_modules/@subreport/cli/lib/cli/subreport.mjs')], service),
     );
@@ -85,18 +83,6 @@ async function tryQuickly(folder: string): Promise<void> {
     await attempt('TypeScript 7', resolution, () =>
       tryTypes(client, [process.execPath, join(modules, 'typescript/bin/tsc')], resolution),
     );
-}
-
-/** Runs the program in the documentation that starts the service in its own process. */
-async function tryProgram(folder: string): Promise<string> {
-  const page = readFileSync(join(root, 'docs/contributors/packages.md'), 'utf8');
-  const program = /(?<=```js\n).*?(?=```)/s.exec(page)?.[0] ?? 'throw new Error("there is none")';
-  writeFileSync(
-    join(folder, 'program.mjs'),
-    program.replace("PORT: '8080'", `PORT: '${await freePort()}', MANAGEMENT_PORT: '0'`),
-  );
-  await run(process.execPath, ['program.mjs'], { cwd: folder });
-  return 'started and stopped';
 }
 
 async function tryAll(folder: string): Promise<void> {
