@@ -15,7 +15,7 @@ const carriageReturn = 0x0d;
 export async function* readNdjson(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
   let rows = 0;
   for await (const { number, bytes } of splitLines(source)) {
-    const row = readLine(number, bytes);
+    const row = readLine(number, bytes, parseRow);
     if (row === undefined) continue;
     rows = countLine(rows, number, row.raw);
     if (rows > 0) yield row;
@@ -26,8 +26,8 @@ export async function* readNdjson(source: AsyncIterable<Buffer>): AsyncGenerator
 export async function requireComplete(source: AsyncIterable<Buffer>): Promise<void> {
   let rows = 0;
   for await (const { number, bytes } of splitLines(source)) {
-    const text = bytes.toString('latin1').trim();
-    if (text !== '') rows = countLine(rows, number, text);
+    const row = readLine(number, bytes, () => ({ value: undefined }));
+    if (row !== undefined) rows = countLine(rows, number, row.raw);
   }
 }
 
@@ -81,7 +81,7 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> 
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-function readLine(line: number, bytes: Buffer): SourceRow | undefined {
+function readLine(line: number, bytes: Buffer, parse: typeof parseRow): SourceRow | undefined {
   if (bytes.length > rowBytesMax) {
     const raw = `${bytes.subarray(0, 80).toString('latin1')}…`;
     return { line, raw, content: fault(`at most ${rowBytesMax} bytes long`) };
@@ -100,7 +100,7 @@ function readLine(line: number, bytes: Buffer): SourceRow | undefined {
       "Cannot import a JSON array: the source must be NDJSON, one JSON object per line; convert it with: jq -c '.[]' FILE",
     );
   }
-  return { line, raw: text, content: parseRow(text) };
+  return { line, raw: text, content: parse(text) };
 }
 
 /** How deep a row may be. A valid row has 2 levels; the fault of another one names its field. */

@@ -64,12 +64,10 @@ describe('a source that is read to its end before it is loaded', () => {
     }
   });
 
-  test('an exported report without all of its rows is refused', async () => {
-    const [lines, summary] = [
-      '{"id":"a"}\n\n'.repeat(9_000),
-      writeSummaryLine({ rows: 9_000, sha256: '0'.repeat(64) }),
-    ];
-    expect(await check(lines + summary + lines, 'ndjson', 512)).toEqual({ reads: 1 });
+  test('an exported report without all of its rows is refused, and one with blank lines of any kind is not', async () => {
+    const summary = writeSummaryLine({ rows: 9_000, sha256: '0'.repeat(64) });
+    const lines = '{"id":"a"}\n\u00a0\n'.repeat(9_000);
+    expect(await check(`${lines}\ufeff${summary}${lines}`, 'ndjson', 512)).toEqual({ reads: 1 });
     expect((await check(lines + lines + summary, 'ndjson', 512)).error).toMatch(/it had 9000 rows, 18000 are present/);
   });
 });

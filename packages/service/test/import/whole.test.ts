@@ -9,6 +9,7 @@ import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
+import { writeSummaryLine } from '../../../contract/report.ts';
 import { Spool } from '../../import/spool.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 
@@ -35,6 +36,7 @@ const broken: readonly (readonly [name: string, bytes: Buffer, sentence: string]
   ['header.ndjson.gz', gzipSync(ndjson).subarray(0, 9), 'the gzip source must be complete'],
   ['twice.ndjson.gz', Buffer.concat([gzipSync(ndjson), Buffer.from('rest')]), 'the gzip source must be complete'],
   ['cut.ndjson.zst', zstdCompressSync(Buffer.from(ndjson)).subarray(0, -3), 'the zstd source must be complete'],
+  ['cut.ndjson', Buffer.from(ndjson + writeSummaryLine({ rows: 2_501, sha256: '0'.repeat(64) })), '2500 are present'],
 ];
 
 describe.each(drawOne(engines, import.meta.url))('a load that lacks its end on $engine', ({ openTestStore }) => {
