@@ -29,7 +29,7 @@ export class NdjsonOutput implements Destination {
 
   /**
    * @param stateFile keeps the position between syncs; without it, each is a whole report
-   * @param reload whether to write a whole report, whatever the state file has
+   * @param reload whether to write a whole report, whatever position the state file has
    */
   constructor(write: (text: string) => Promise<void>, stateFile?: string, reload = false) {
     this.#write = write;
@@ -42,11 +42,10 @@ export class NdjsonOutput implements Destination {
     // a run that ends without a commit creates no file
     if (this.#stateFile === undefined || !existsSync(this.#stateFile)) return undefined;
     this.#state = StateFile.open(this.#stateFile, kind);
-    if (this.#reload) return undefined;
     const [row] = this.#state.all('select position from stream');
     if (row === undefined) return undefined;
     const stored = JSON.parse(String(row.position)) as StoredPosition;
-    if (stored.service === service && stored.clientId === clientId) return stored;
+    if (stored.service === service && stored.clientId === clientId) return this.#reload ? undefined : stored;
     throw new SyncError(
       'OTHER_SOURCE',
       `Cannot continue from '${this.#stateFile}': it must be the state of a sync for the same client of the same service; name another file, such as --state sync-2.db: current value is that of '${stored.clientId}' of ${stored.service}`,

@@ -57,7 +57,7 @@ export class TableCopy implements Destination {
   /** Whether a transaction has begun. */
   #hasBegun = false;
 
-  /** @param reload whether to load the whole report again, whatever was there */
+  /** @param reload whether to load the whole report again, even if rows of the copy were changed */
   constructor(database: TableDatabase, table: string, reload = false) {
     this.#database = database;
     this.#table = table;
@@ -74,8 +74,8 @@ export class TableCopy implements Destination {
     if (stored === undefined)
       throw this.#changed('be a copy that sync made, or not exist', 'a table of something else');
     this.#requireColumns(found);
-    if (this.#reload) return undefined;
     if (stored.service !== source.service || stored.clientId !== source.clientId) throw this.#isOther(stored);
+    if (this.#reload) return undefined;
     const rows = await this.count();
     if (rows !== stored.rows)
       throw this.#changed(`have the ${stored.rows} records of the last sync`, `${rows} records`, reloadRemedy);
@@ -224,7 +224,7 @@ export class TableCopy implements Destination {
   #isOther({ service, clientId }: SourceIdentity): SyncError {
     return new SyncError(
       'OTHER_SOURCE',
-      `Cannot sync to table '${this.#table}' of ${this.#database.shown}: it must be a copy for the same client of the same service; ${reloadRemedy}, or choose another one, such as --table subscriptions_2: current value is a copy for '${clientId}' of ${service}`,
+      `Cannot sync to table '${this.#table}' of ${this.#database.shown}: it must be a copy for the same client of the same service; ${tableRemedy}: current value is a copy for '${clientId}' of ${service}`,
     );
   }
 }

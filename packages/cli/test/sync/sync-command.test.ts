@@ -127,9 +127,13 @@ describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
     const copy = copyHere();
     await run(...at(copy));
     const other = await createChangingReport(service, `other-${count}`, 1);
-    const { code, stderr } = await runHere(['sync', ...at(copy)], environmentOf(service, other.credentials));
-    expect(code).toBe(2);
-    expect(stderr).toContain(`current value is a copy for '${report.credentials.client_id}' of ${service.baseUrl}`);
+    for (const more of [[], ['--reload']]) {
+      const { code, stderr } = await runHere(['sync', ...at(copy), ...more], environmentOf(service, other.credentials));
+      expect(code).toBe(2);
+      expect(stderr).toContain(
+        `or drop it: current value is a copy for '${report.credentials.client_id}' of ${service.baseUrl}`,
+      );
+    }
     expect(await digestOfCopy(copy)).toBe(await report.digest());
   });
 
@@ -265,6 +269,9 @@ test('stdout:ndjson gives another program all changes, and continues from the st
     expect((await run('--to', 'stdout:ndjson', '--state', otherState, ...more)).stdout.split('\n')).toHaveLength(
       lines + 1,
     );
+  const other = await service.createClient(report.tenant);
+  const args = ['sync', '--to', 'stdout:ndjson', '--state', state, '--reload'];
+  expect(await runHere(args, environmentOf(service, other))).toMatchObject({ code: 2, stdout: '' });
   expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state.db', 'state.db-lock']);
   writeFileSync(state, 'else');
   expect(await run('--to', 'stdout:ndjson', '--state', state)).toMatchObject({ code: 2, stdout: '' });
