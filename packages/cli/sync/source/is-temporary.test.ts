@@ -5,8 +5,7 @@ import { isTemporary } from './is-temporary.ts';
 
 const context = { correlationId: 'a', attempts: 3 };
 const connection = (code: ConnectionError['code']) => new ConnectionError(code, 'no', context, undefined);
-const response = (status: number, headers: Record<string, string> = {}) =>
-  new ResponseError('UNKNOWN_ERROR', 'no', new Response(null, { status, headers }), context);
+const response = (status: number) => new ResponseError('UNKNOWN_ERROR', 'no', new Response(null, { status }), context);
 const sync = (code: SyncError['code'], cause?: object) => new SyncError(code, 'no', { cause });
 const withCode = (code: string) => Object.assign(new Error('no'), { code });
 const rejected = new TokenRequestError('invalid_client', 'no', new Response(null, { status: 401 }), context);

@@ -11,9 +11,7 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof TimeoutError;
 }
 
-const temporary: readonly string[] = [
-  ...['DESTINATION_BUSY', 'DESTINATION_FAILED', 'DELIVERY_PENDING', 'REVISION_GONE'],
-];
+const temporary: readonly string[] = ['DESTINATION_BUSY', 'DESTINATION_FAILED', 'DELIVERY_PENDING', 'REVISION_GONE'];
 
 /** A disk stays full until somebody makes room: its error, or the SQLSTATE of PostgreSQL. */
 const isFull = (cause: unknown): boolean =>

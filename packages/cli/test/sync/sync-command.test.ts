@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, dropDatabase } from '../../../../test/support/databases.ts';
 import { engines, postgresUrl } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -18,7 +18,7 @@ import {
   environmentThrough,
   sha256,
 } from './changing-report.ts';
-import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts';
+import { startLossyProxy } from './lossy-proxy.ts';
 import { digestOfCopy } from './read-copy.ts';
 
 let folder: string;
@@ -334,26 +334,16 @@ test('a profile that does not exist, or a wrong secret, leaves no file behind', 
   expect(existsSync(file)).toBe(false);
 });
 
-describe('a temporary failure', () => {
-  let proxy: LossyProxy;
-  beforeAll(async () => {
-    proxy = await startLossyProxy(service.url);
-  });
-  afterAll(() => proxy.close());
-  /** The environment of a client that reaches the service by a URL. */
-  const through = (url: string) => environmentThrough(url, service, report.credentials, folder);
-
-  test('exits with 75 from every command', async () => {
-    const copy = `sqlite:${join(folder, `away-${count}.db`)}`;
-    const environment = through(proxy.url);
-    expect((await runHere(['sync', '--to', copy], environment)).code).toBe(0);
-    for (const command of ['run', 'status', 'verify']) {
-      proxy.lose(1_000, 0);
-      const args = ['sync', command, '--to', copy];
-      const { code, stdout, stderr } = await runHere(args, environment);
-      expect([command, code, stdout], stderr).toEqual([command, 75, '']);
-      expect(stderr).toMatch(/^Cannot reach http/);
-    }
-    proxy.lose(0, 0);
-  });
+test('every command exits with 75 after a temporary failure', async () => {
+  const proxy = await startLossyProxy(service.url);
+  onTestFinished(() => proxy.close());
+  const copy = `sqlite:${join(folder, `away-${count}.db`)}`;
+  const environment = environmentThrough(proxy.url, service, report.credentials, folder);
+  expect((await runHere(['sync', '--to', copy], environment)).code).toBe(0);
+  proxy.lose(1_000, 0);
+  for (const command of ['run', 'status', 'verify']) {
+    const { code, stdout, stderr } = await runHere(['sync', command, '--to', copy], environment);
+    expect([command, code, stdout], stderr).toEqual([command, 75, '']);
+    expect(stderr).toMatch(/^Cannot reach http/);
+  }
 });
