@@ -79,12 +79,13 @@ async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSi
   const { readWebhook } = await import('../sync/webhook/webhook-options.ts');
   const { runWebhook } = await import('../sync/webhook/run-webhook.ts');
   const webhook = readWebhook(options);
-  const { delivered, revision, isFirst } = await runWebhook(sourceOf(options), webhook, { signal });
+  const { delivered, pending, revision, isFirst } = await runWebhook(sourceOf(options), webhook, { signal });
   if (options.quiet === true && options.json !== true) return;
+  const waiting = pending === 0 ? '' : ` and ${countText(pending)} waiting for the next try`;
   const sentence = isFirst
     ? `The webhook begins with the changes after revision ${revision}`
-    : `${counted(delivered, 'event')} delivered, up to revision ${revision}`;
-  writeResult(output, options.json === true, { delivered, revision, first: isFirst }, sentence);
+    : `${counted(delivered, 'event')} delivered${waiting}, up to revision ${revision}`;
+  writeResult(output, options.json === true, { delivered, pending, revision, first: isFirst }, sentence);
 }
 
 /** Writes the report to a new file. */

@@ -10,6 +10,8 @@ import { endpointGone, type PendingEvent, requireSame, type WebhookPlace, Webhoo
 interface WebhookResult {
   /** Number of events that the endpoint has accepted. */
   readonly delivered: number;
+  /** Number of events that wait for the time of their next try. */
+  readonly pending: number;
   /** The revision up to which changes were reported. */
   readonly revision: number;
   /** Whether this was the first run, which only records the current position. */
@@ -27,8 +29,8 @@ interface WebhookRunOptions {
 /**
  * Tells an endpoint once that the report has changed, and which subscriptions end soon. Each event
  * is in the state file before it is sent, and stays there until the endpoint has accepted it.
- * Throws `SyncError` `DELIVERY_PENDING` if an event is to be tried later, `DESTINATION_GONE` if the
- * endpoint has responded with 410.
+ * Throws `SyncError` `DELIVERY_PENDING` if a try failed, `DESTINATION_GONE` if the endpoint has
+ * responded with 410. A run before the time of the next try sends nothing, and has not failed.
  */
 export async function runWebhook(
   source: Source,
@@ -59,6 +61,7 @@ class WebhookRun {
   readonly #now: () => number;
   readonly #call: CallOptions;
   #delivered = 0;
+  #hasFailed = false;
 
   constructor(source: Source, webhook: Webhook, state: WebhookState, options: WebhookRunOptions) {
     [this.#source, this.#webhook, this.#state, this.#options] = [source, webhook, state, options];
@@ -79,9 +82,9 @@ class WebhookRun {
     await this.#deliver();
     // one event about changes at a time: the next one covers all changes since
     if (!this.#state.hasPendingChanges() && (await this.#readChanges())) await this.#deliver();
-    const count = this.#state.pending(this.#now());
-    if (count > 0) throw this.#isPending(count);
-    return { delivered: this.#delivered, revision: this.#placeNow().revision, isFirst: false };
+    const pending = this.#state.pending(this.#now());
+    if (this.#hasFailed) throw this.#isPending(pending);
+    return { delivered: this.#delivered, pending, revision: this.#placeNow().revision, isFirst: false };
   }
 
   /** Starts with the changes from now on, and what comes within a threshold from now on. */
@@ -92,7 +95,7 @@ class WebhookRun {
       this.#state.takePlace({ url: this.#webhook.url.href, service, clientId, token, revision });
       await this.#scanExpiries(true);
     });
-    return { delivered: 0, revision, isFirst: true };
+    return { delivered: 0, pending: 0, revision, isFirst: true };
   }
 
   /**
@@ -191,6 +194,7 @@ class WebhookRun {
       await this.#state.transact(() => this.#state.disable(this.#now()));
       throw endpointGone(this.#webhook.url, this.#now());
     }
+    this.#hasFailed = true;
     const asked = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, waitMsMax);
     const wait = asked ?? waitMs(this.#placeNow().failures + 1);
     await this.#state.transact(() => this.#state.failed(event.id, Math.ceil(this.#now() + wait), shown));
