@@ -3,7 +3,7 @@ import { createWriteStream, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
+import { ReadableStream } from 'node:stream/web';
 import { type Command, Option } from 'commander';
 import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
 import { readFields } from '../../contract/fields.ts';
@@ -13,6 +13,7 @@ import { UsageError, writeFailure } from '../../terminal/error.ts';
 import { counted, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
+import { gzip } from '../sync/files/text-file.ts';
 import { addParameterOptions, exportParameters } from './filter-options.ts';
 import { addQueryOption, type LinkUse, newestFirst, readAsked } from './link-query.ts';
 import { addListedFiles, readListedFiles, sayNotFound } from './listed-files.ts';
@@ -180,12 +181,6 @@ function requireAtMost(rowsMax: number, rows: number): void {
 /** The number of records that the service announced; a proxy may have removed it. */
 const announcedRows = ({ totalCount }: SubscriptionExport): number | undefined =>
   Number.isNaN(totalCount) ? undefined : totalCount;
-
-/** Compresses a stream; an error of the source is the error of the result. */
-const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
-  ReadableStream.from(chunks).pipeThrough(
-    new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
-  );
 
 const silent = { write: () => undefined };
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import { SyncError } from '../source/error.ts';
 import { Measured } from '../source/measured.ts';
 import { cancelIfFailed, requireCount, requireRevision, type Source } from '../source/read-source.ts';
@@ -14,7 +13,7 @@ import {
   newestRun,
   requireSource,
 } from './manifest.ts';
-import { csvOfExport } from './text-file.ts';
+import { csvOfExport, gzip } from './text-file.ts';
 
 interface SnapshotOptions {
   readonly format: SnapshotFormat;
@@ -153,9 +152,3 @@ async function copyReport({ source, files, options, folder, file }: Run): Promis
     completed_at: new Date().toISOString(),
   };
 }
-
-/** Compresses a stream; an error of the source is the error of the result. */
-const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
-  ReadableStream.from(chunks).pipeThrough(
-    new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
-  );

@@ -1,4 +1,4 @@
-import { DecompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
+import { CompressionStream, DecompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import { writeCsvLine, writeRecordLine } from '../../../contract/csv.ts';
 import { SyncError } from '../source/error.ts';
 import { linesOf } from '../source/read-source.ts';
@@ -69,6 +69,12 @@ async function* withEnd(
   }
   if (last !== lineFeed) faults.push('it must end with a line feed');
 }
+
+/** Compresses a stream; an error of the source is the error of the result. */
+export const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+  ReadableStream.from(chunks).pipeThrough(
+    new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
+  );
 
 /** Decompresses a stream. Throws `SyncError` `NOT_EQUAL` if it is not gzip, or truncated. */
 async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
