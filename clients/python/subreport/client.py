@@ -89,7 +89,7 @@ def create_client(
         client_id, client_secret, scope, token_url, revocation_url, issuer, token_store
     )
     sender = Sender(options, clock)
-    tokens = TokenSource(settings, Sender(options, clock), clock)
+    tokens = TokenSource(settings, sender, clock)
     return SubreportClient(_Api(base_url.rstrip("/"), sender, tokens), tokens, clock)
 
 
