@@ -142,7 +142,7 @@ async function* numberedPages(
   }
 }
 
-/** Throws if records have no ids: a repeated page could not be told from equal records. */
+/** Throws if records have no ids: without them, a page that is sent twice cannot be detected. */
 function requireIds({ records }: SubscriptionPage): void {
   if (records.every((record) => record.id !== undefined)) return;
   throw new UsageError(
