@@ -38,8 +38,8 @@ export default defineConfig({
     ],
     // Waits have a shorter limit (`waitMsMax`). A test's own work may take longer: some load many
     // records, and a machine may be many times slower than ours.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     expect: { poll: { timeout: waitMsMax, interval: 20 } },
     setupFiles: 'test/support/measure-cpu.ts',
     reporters: ['default', cpuReporter],
