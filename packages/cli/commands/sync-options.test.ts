@@ -37,9 +37,9 @@ describe('a command of a copy', () => {
     ['--to dir:/var/exports --table subscriptions', '--table', 'sqlite:FILE or postgres://USER@HOST/DATABASE'],
     ['--to sqlite:copy.db --format csv', '--format', 'dir:PATH or rclone:REMOTE:PATH'],
     ['--to sqlite:copy.db --expiring 7d', '--expiring', 'webhook:URL'],
-    ['status --to dir:/var/exports --state hook.db', '--state', 'webhook:URL'],
+    ['status --to sqlite:copy.db --format csv.gz', '--format', 'dir:PATH or rclone:REMOTE:PATH'],
   ])('refuses an option of another destination: %s', (line, option, forms) =>
-    expectRefused(line, `Cannot use ${option}: --to must be ${forms}`),
+    expectRefused(line, `Cannot use ${option}: --to must be ${forms}: current value is `),
   );
 
   test.each([
