@@ -12,8 +12,8 @@ function buildMcpProgram(output: Output): Command {
     .addHelpText(
       'after',
       `
-The assistant can list, get and summarize subscriptions, and see their history, changes and findings; it can change
-nothing, and never sees an email address. It starts this program itself, from its configuration. Without a profile, the
+The assistant can read subscriptions, counts, history, changes and findings; it can change nothing,
+and never sees an email address. Its configuration starts this program. Without a profile, the
 program reads SUBREPORT_URL, SUBREPORT_CLIENT_ID and SUBREPORT_CLIENT_SECRET.
 
 ${exitCodes}

@@ -54,10 +54,11 @@ export function addExportCommand(program: Command, output: Output): void {
     .addHelpText(
       'after',
       `
-The name of the file ends in .csv, .ndjson, .jsonl, .parquet or .xlsx, unless -o is given. If it ends in .gz, CSV and NDJSON are
-compressed. A workbook (.xlsx) has room for 1,048,575 subscriptions; its ICCIDs and ids are text. Dates are in UTC, or with
---dates local in --zone: in CSV as 2024-05-01T10:00:00+02:00, in a workbook as cells whose heading names the zone.
-The file is replaced only when the export is complete: an error or Ctrl-C leaves the previous file unchanged.
+The name of the file ends in .csv, .ndjson, .jsonl, .parquet or .xlsx, unless -o is given. If it
+ends in .gz, CSV and NDJSON are compressed. A workbook (.xlsx) has room for 1,048,575 subscriptions;
+its ICCIDs and ids are text. Dates are in UTC, or with --dates local in --zone: in CSV as
+2024-05-01T10:00:00+02:00, in a workbook as cells whose heading names the zone.
+The file is replaced only when the export is complete; an error or Ctrl-C leaves it unchanged.
 
 Examples:
   subreport export subscriptions.csv

@@ -55,8 +55,8 @@ export function addListCommand(program: Command, output: Output): void {
     .addHelpText(
       'after',
       `
-Dates are in UTC, or in --zone: 2024-05-01, a date-time, today, yesterday, tomorrow, this-month, last-month, 7d (before
-now) or +7d (after now).
+Dates are in UTC, or in --zone: 2024-05-01, a date-time, today, yesterday, tomorrow, this-month,
+last-month, 7d (before now) or +7d (after now).
 A report of the past is an export: subreport export - --as-of yesterday.
 
 Examples:

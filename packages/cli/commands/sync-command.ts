@@ -36,11 +36,11 @@ export function addSyncCommand(program: Command, output: Output): void {
     .addHelpText(
       'after',
       `
-The first sync reads the whole report, each further one what has changed. Records and position are written in one
-transaction, and only if the copy has as many records as the report at the same revision.
+The first sync reads the whole report, each further one what has changed. Records and position are
+written in one transaction, and only if the copy has as many records as the report at that revision.
 
-In files, each run writes the whole report to a new file below the instant of the run, and last its manifest. A file
-without a manifest is not complete.
+In files, each run writes the whole report to a new file below the instant of the run, and last its
+manifest. A file without a manifest is not complete.
 
 ${destinations.flatMap(({ note = [] }) => note).join('\n')}
 
@@ -160,8 +160,8 @@ function addVerifyCommand(sync: Command, output: Output): void {
     .addHelpText(
       'after',
       `
-Files are read again and compared with their manifests, and with the report if there is a profile. Exit code 1: the
-copy differs; 75: it cannot be compared now.
+Files are read again and compared with their manifests, and with the report if there is a profile.
+Exit code 1: the copy differs; 75: it cannot be compared now.
 
 Examples:
   subreport sync verify --to sqlite:copy.db

@@ -33,8 +33,8 @@ export const destinations: readonly DestinationKind[] = [
     form: 'postgres://USER@HOST/DATABASE',
     pattern: /^postgres(ql)?:\/\//,
     keeps: 'a table in a database of PostgreSQL',
-    note: `The password of PostgreSQL may be in PGPASSWORD or ~/.pgpass. A database of another machine needs sslmode=verify-full
-in its URL, and sslrootcert=FILE for a private authority.`,
+    note: `The password of PostgreSQL may be in PGPASSWORD or ~/.pgpass. A database of another machine needs
+sslmode=verify-full in its URL, and sslrootcert=FILE for a private authority.`,
     examples: ["--to 'postgres://reports@db.example.com/warehouse?sslmode=verify-full' --table mobile.subscriptions"],
     mayHaveSchema: true,
     options: [
@@ -64,8 +64,8 @@ in its URL, and sslrootcert=FILE for a private authority.`,
     form: 'rclone:REMOTE:PATH',
     pattern: /^rclone:/,
     keeps: 'files in S3, Google Cloud Storage, Azure, SFTP or another of the stores of rclone',
-    note: `rclone writes to S3, Google Cloud Storage, Azure, SFTP and some seventy other stores; 'rclone config' makes a REMOTE
-with their credentials.`,
+    note: `rclone writes to S3, Google Cloud Storage, Azure, SFTP and some seventy other stores;
+'rclone config' makes a REMOTE with their credentials.`,
     examples: ['--to rclone:s3:exports/subreport --format parquet', '--to rclone:sftp:/reports'],
     async open({ to }, environment, signal) {
       const { RcloneFiles } = await import('./files/rclone-files.ts');

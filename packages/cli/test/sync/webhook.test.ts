@@ -109,10 +109,8 @@ test('a webhook first takes its place in the changes, and then tells of each cha
   await load('b', { iccid: '8944500102198300001', email: 'ada@example.com' });
   await load('c');
   await report.erase(['a']);
-  expect(await run(options, '--json')).toMatchObject({
-    code: 0,
-    stdout: '{"delivered":1,"pending":0,"revision":4,"first":false}\n',
-  });
+  const delivered = { code: 0, stdout: '{"delivered":1,"pending":0,"revision":4,"first":false}\n' };
+  expect(await run(options, '--json')).toMatchObject(delivered);
   expect((await run(options)).stdout).toBe('0 events delivered, up to revision 4\n');
   const [{ event, body, headers }] = receiver.received as [Received];
   expect(receiver.received.length).toBe(1);

@@ -33,7 +33,7 @@ const remove: AddCommand = (parent, output) => {
       'subscription delete --tenant acme --file erase.txt --json',
       'subscription delete --tenant acme --email jane@example.com',
     ],
-    note: 'Unknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first. Rejected rows that quote it are erased from the history of imports; a misspelled value stays for 90 days.',
+    note: 'Unknown ids are counted as missing and are not an error. Remove the subscription from the source of\nyour imports first. Rejected rows that quote it are erased from the history of imports; a misspelled\nvalue stays for 90 days.',
   });
   return command.option('--json', 'print JSON').action(async (options: DeleteOptions) => {
     const { tenant = '', email, iccid } = await read();

@@ -92,12 +92,13 @@ describe('wrong use of the command line', () => {
     }
   });
 
-  test('--help of every command shows an example', async () => {
+  test('--help of every command shows an example, below sentences of at most 100 columns', async () => {
     for (const path of pathsOf(await buildProgram(process))) {
       let text = '';
       const keep = { write: (more: string) => (text += more) };
       expect([path, await runCommandLine([...path, '--help'], { stdout: keep, stderr: keep })]).toEqual([path, 0]);
       expect([path, text]).toEqual([path, expect.stringMatching(/\nExamples?:\n {2}.*subreport /)]);
+      expect([path, text]).toEqual([path, expect.not.stringMatching(/^\S.{100}/m)]);
       // rejected rows are NDJSON
       if (path[1] !== 'errors') expect([path, text]).toEqual([path, expect.stringContaining('--json')]);
     }
