@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { endAtExit } from './end-at-exit.ts';
 import { freePort } from './free-port.ts';
 
 /** A PostgreSQL server for the tests. */
@@ -162,6 +163,7 @@ async function startServer(
   options: { readonly uid?: number; readonly gid?: number; readonly cwd: string },
 ): Promise<ChildProcess> {
   const child = spawn(program, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
+  endAtExit(child, 'SIGQUIT'); // immediate shutdown
   let log = '';
   child.stderr.on('data', (chunk) => {
     log = (log + chunk).slice(-4_000);

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { endAtExit } from '../../tools/end-at-exit.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { exactCpuSeconds } from './exact-cpu.ts';
 
@@ -39,9 +40,7 @@ export async function startServer(
     stdio: ['ignore', log, 'inherit'],
   });
   const ended = once(child, 'exit');
-  // a measurement that is ended early leaves no server
-  process.once('exit', () => child.kill('SIGKILL'));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  endAtExit(child);
   for (const deadline = Date.now() + 240_000; ; await sleep(50)) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`Cannot start ${program}`);
     const answered = await fetch(`http://127.0.0.1:${port}/healthz`).then(

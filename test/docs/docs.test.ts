@@ -199,7 +199,7 @@ describe('documentation and code agree', () => {
     );
     expect([...new Set(named)].filter((name) => !(name in scripts))).toEqual([]);
     expect(named.length).toBeGreaterThan(5);
-    const benchmarks = [...read('bench/main.ts').matchAll(/^ {2}'?([\w-]+)'?: \[\[/gm)].map(([, name]) => name);
+    const benchmarks = [...read('bench/main.ts').matchAll(/^ {2}'?([\w-]+)'?: \[/gm)].map(([, name]) => name);
     const measured = [...pages, 'bench/README.md', 'bench/results.md'].flatMap((page) =>
       [...read(page).matchAll(/npm run bench -- ([a-z-]+)/g)].map(([, name]) => name),
     );

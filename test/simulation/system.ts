@@ -9,6 +9,7 @@ import pg from 'pg';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import { sweepTombstones } from '../../packages/service/storage/tables/history.ts';
 import { sweepVersions } from '../../packages/service/storage/tables/sweep-versions.ts';
+import { endAtExit } from '../../tools/end-at-exit.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { bundleProgram } from '../support/bundle-program.ts';
 import { compileCache } from '../support/compile-cache.ts';
@@ -172,6 +173,7 @@ export class System {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    endAtExit(child);
     const texts = { stdout: '', both: '' };
     child.stdout.on('data', (chunk) => {
       texts.stdout = (texts.stdout + chunk).slice(-logBytesMax);

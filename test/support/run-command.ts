@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endAtExit } from '../../tools/end-at-exit.ts';
 import { compileCache } from './compile-cache.ts';
 import { eventually, startMsMax } from './eventually.ts';
 
@@ -60,6 +61,7 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.cwd !== undefined && { cwd: options.cwd }),
   });
+  endAtExit(child);
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     child[name].on('data', (chunk) => {
