@@ -12,12 +12,10 @@ interface Peer extends ServerProcess {
 /**
  * Fills the tables of the peers from ours and starts programs on them, by default the hand-written
  * one. Their tokens name the tenant and are signed with RS256, which is the fastest to verify.
- * `settings` are their environment.
  */
 export async function startPeers(
   { administer, environment }: BenchStore,
   tenants: readonly TenantId[],
-  settings: Readonly<Record<string, string>> = {},
   programs: readonly string[] = ['fastify-pg.ts'],
 ): Promise<readonly Peer[]> {
   await administer(readFileSync(new URL('peer-schema.sql', import.meta.url), 'utf8'));
@@ -31,21 +29,9 @@ export async function startPeers(
   const environmentOfPeer = {
     DATABASE_URL: environment.DATABASE_URL ?? '',
     PUBLIC_KEY: await exportSPKI(publicKey),
-    ...settings,
   };
   const servers: Peer[] = [];
   for (const program of programs)
     servers.push({ ...(await startServer(`bench/peers/${program}`, [], environmentOfPeer)), tokens });
   return servers;
-}
-
-/** Starts the hand-written peer alone. */
-export async function startPeer(
-  opened: BenchStore,
-  tenants: readonly TenantId[],
-  settings: Readonly<Record<string, string>> = {},
-): Promise<Peer> {
-  const [peer] = await startPeers(opened, tenants, settings);
-  if (peer === undefined) throw new TypeError('Cannot start the peer: it must be one of the programs');
-  return peer;
 }

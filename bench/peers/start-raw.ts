@@ -6,7 +6,7 @@ import { type ServerProcess, startServer } from '../support/server-process.ts';
 const ofConnection = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding']);
 
 /** The headers of a response that depend on its content only. */
-export const headersOf = (answer: Response): Record<string, string> =>
+const headersOf = (answer: Response): Record<string, string> =>
   Object.fromEntries([...answer.headers].filter(([name]) => !ofConnection.has(name)));
 
 /**

@@ -12,10 +12,10 @@ import { machineFacts, printSection, resultTable } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
-// Cold: page 1 of any of 200 tenants in any twelve months, queries that
-// recur, as those of dashboards do, bounds that were never sent before, and the page after it by
-// cursor. Compares our service with node:http that sends the same bytes and, on one PostgreSQL,
-// with the hand-written peer and the method of PostgREST. Prints the ratios that have a limit.
+// Cold: page 1 of any of 200 tenants in any twelve months, queries that recur, as those of
+// dashboards do, bounds that were never sent before, and the page after it by cursor. Compares our
+// service with node:http that sends the same bytes and, on one PostgreSQL, with the hand-written
+// peer and the method of PostgREST. Prints the ratios that have a limit.
 //   node bench/report/cold.ts                                       a million records
 //   node bench/report/cold.ts --records 100000 --engine sqlite
 //   node bench/report/cold.ts --base ../before            another checkout beside it
@@ -212,7 +212,7 @@ async function measure(
 
 if (options.engines.includes('postgres'))
   await measure('PostgreSQL, against Fastify + pg', await openBenchPostgres(), async (opened, tenants) => {
-    const peers = await startPeers(opened, tenants, {}, ['fastify-pg.ts', 'postgrest.ts']);
+    const peers = await startPeers(opened, tenants, ['fastify-pg.ts', 'postgrest.ts']);
     await opened.administer('vacuum analyze');
     return peers;
   });

@@ -28,14 +28,8 @@ export function randomPages(tenants: readonly TenantId[], count: number): readon
 }
 
 /** The same pages as requests with the tokens of one side. */
-export function asRequests(
-  pages: readonly PageRequest[],
-  tokens: ReadonlyMap<TenantId, string>,
-  headers: Readonly<Record<string, string>> = {},
-): readonly Buffer[] {
-  return pages.map(({ tenant, path }) =>
-    getRequest(path, { authorization: `Bearer ${tokens.get(tenant)}`, ...headers }),
-  );
+export function asRequests(pages: readonly PageRequest[], tokens: ReadonlyMap<TenantId, string>): readonly Buffer[] {
+  return pages.map(({ tenant, path }) => getRequest(path, { authorization: `Bearer ${tokens.get(tenant)}` }));
 }
 
 /** One uncompressed page of one side. */

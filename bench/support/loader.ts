@@ -125,7 +125,6 @@ function runConnection({ port, status, endsAt, next, readsBody, durations }: Con
 /** Returns the length of the body after a head, or the error in it. */
 function bodyLength(head: string, status: number): number | string {
   if (!head.startsWith(`HTTP/1.1 ${status} `)) return `Cannot measure: each answer must be ${status}: ${head}`;
-  if (status === 304) return 0;
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
   return length === undefined ? `Cannot measure: an answer must tell its length: ${head}` : Number(length);
 }

@@ -9,11 +9,6 @@ export interface OurService extends ServerProcess {
   readonly tokens: ReadonlyMap<TenantId, string>;
 }
 
-/** Our service with the clients that requested these tokens. */
-export interface StartedService extends OurService {
-  readonly clients: readonly Readonly<Record<'client_id' | 'client_secret', string>>[];
-}
-
 /**
  * Starts `subreport serve` on a store. Its access log is off, because the others write none, unless
  * `LOG_LEVEL` is set.
@@ -23,8 +18,7 @@ export async function startOurs(
   tenants: readonly TenantId[],
   more: Readonly<Record<string, string>> = {},
   program = 'packages/service/cli/main.ts',
-  workers = 1,
-): Promise<StartedService> {
+): Promise<OurService> {
   const settings = {
     LOG_LEVEL: 'warn',
     ACCESS_TOKEN_SECONDS: '86400',
@@ -33,9 +27,8 @@ export async function startOurs(
     ...environment,
     ...more,
   };
-  const server = await startServer(program, ['serve', `--workers=${workers}`], settings);
+  const server = await startServer(program, ['serve', '--workers=1'], settings);
   const tokens = new Map<TenantId, string>();
-  const clients: StartedService['clients'][number][] = [];
   for (const tenant of tenants) {
     const credentials = await createClient(store, until, { tenant });
     const response = await fetch(`http://127.0.0.1:${server.port}/oauth2/token`, {
@@ -45,9 +38,8 @@ export async function startOurs(
     const { access_token: token } = (await response.json()) as { access_token?: string };
     if (token === undefined) throw new Error(`Cannot get a token: the endpoint answered ${response.status}`);
     tokens.set(tenant, token);
-    clients.push(credentials);
   }
-  return { ...server, tokens, clients };
+  return { ...server, tokens };
 }
 
 /** A raw GET request. */
