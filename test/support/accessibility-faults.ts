@@ -29,8 +29,9 @@ function isDrawn(): boolean {
 }
 
 /**
- * The rules of axe that a page breaks, each with the first element. A check takes a second of CPU
- * time, so a run makes a third of them, drawn by its seed; `ALL=1` makes all.
+ * The rules of axe that a page breaks, each with the first element; none if this run does not make
+ * the check. One takes a second of CPU time, so a run makes one of each three in a row of a test,
+ * drawn by its seed; `ALL=1` makes all. A test of nothing else has at least three.
  */
 export async function accessibilityFaults(page: Page, { part, rules = [] }: CheckOptions = {}): Promise<string[]> {
   if (!isDrawn()) return [];
