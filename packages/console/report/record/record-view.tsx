@@ -3,7 +3,7 @@ import { RecordHistory } from '../history/record-history.tsx';
 import { asOf, shownTime } from '../past/as-of.ts';
 import { recordCommand } from '../source/curl-command.ts';
 import { SourceText } from '../source/source-text.tsx';
-import { DateLine } from './date-line.tsx';
+import { DateList } from './date-list.tsx';
 import type { ReadRecord } from './read-record.ts';
 import { RecordFields } from './record-fields.tsx';
 import { recordStrings } from './record-strings.ts';
@@ -20,7 +20,7 @@ export function RecordView({ record, json }: ReadRecord) {
         <StatusLabel status={status} />
         <p class="soft">{meaningOf(status)}</p>
       </div>
-      <DateLine record={record} now={shownTime()} />
+      <DateList record={record} now={shownTime()} />
       <RecordFields record={record} />
       <RelatedRecords record={record} />
       {/* after the links, which it would move when it has been read */}

@@ -9,15 +9,15 @@ const text = recordStrings;
 const names = ['createdDate', 'activationDate', 'expirationDate'] as const;
 
 /** The dates of a record and the present, in order of time. */
-export function DateLine({ record, now }: { record: Subscription; now: Date }) {
+export function DateList({ record, now }: { record: Subscription; now: Date }) {
   const dates = [...names.map((name) => ({ name, at: new Date(record[name]) })), { name: 'now' as const, at: now }];
   return (
-    <ol class="date-line stack gap-1">
+    <ol class="date-list stack gap-1">
       {dates
         .toSorted((a, b) => a.at.getTime() - b.at.getTime())
         .map(({ name, at }) => (
           <li key={name} class="row" data-name={name}>
-            <span class="date-line-name soft">{nameOf(name, at < now)}</span>
+            <span class="date-list-name soft">{nameOf(name, at < now)}</span>
             {name === 'expirationDate' && <span class="soft">{describeEnd(record.expirationDate, now.getTime())}</span>}
             <DateTime value={at} />
           </li>
