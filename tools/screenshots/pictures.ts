@@ -24,6 +24,9 @@ export const pictures: readonly Picture[] = [
   { name: 'settings', console: 'operator', path: '/console/settings' },
 ];
 
+/** File of a picture of the README without its extension. */
+export const imageName = ({ console, name }: Picture): string => `${console}-${name}`;
+
 /** The pictures of the README, in the light theme. */
 export const readmePictures: readonly Picture[] = pictures.filter(
   ({ name, console }) =>

@@ -6,9 +6,8 @@ import type { Page } from 'playwright-core';
 import { launchChromium } from '../../test/support/chromium.ts';
 import { buildConsoles, consolesFolder } from '../build-console.ts';
 import { startDemoService } from './demo-service.ts';
-import { type Picture, pictures } from './pictures.ts';
+import { imageName, type Picture, pictures, readmePictures } from './pictures.ts';
 import { visitPictures } from './visit.ts';
-import { writeReadmePictures } from './write-readme-pictures.ts';
 
 // Takes a picture of each page of the consoles in both themes and four widths, from a service with
 // the data of the demo: `npm run screenshots`. `--only NAME` takes the pages whose name contains
@@ -38,16 +37,15 @@ await buildConsoles(consolesFolder);
 const service = await startDemoService();
 const browser = await launchChromium();
 try {
-  if (values.readme) await writeReadmePictures(browser, service);
-  else
-    for (const colorScheme of themes)
-      await visitPictures(browser, service, wanted, {
-        colorScheme,
-        onPage: async (page, picture) => {
-          for (const width of widths) await take(page, picture, colorScheme, width);
-        },
-        onError: (picture, message) => fault(picture, colorScheme, message),
-      });
+  for (const colorScheme of values.readme ? (['light'] as const) : themes)
+    await visitPictures(browser, service, values.readme ? readmePictures : wanted, {
+      colorScheme,
+      onPage: async (page, picture) => {
+        if (values.readme) await takeForReadme(page, picture);
+        else for (const width of widths) await take(page, picture, colorScheme, width);
+      },
+      onError: (picture, message) => fault(picture, colorScheme, message),
+    });
 } finally {
   await browser.close();
   await service.stop();
@@ -63,6 +61,12 @@ async function take(page: Page, picture: Picture, theme: string, width: number):
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (wide > 0) fault(picture, theme, `at ${width} px it is ${wide} px wider than the window`);
   await page.screenshot({ path: join(folder, `${picture.name}-${width}-${theme}.png`) });
+}
+
+async function takeForReadme(page: Page, picture: Picture): Promise<void> {
+  await resize(page, 1280, 800);
+  const path = fileURLToPath(new URL(`../../docs/images/${imageName(picture)}.png`, import.meta.url));
+  await page.screenshot({ path });
 }
 
 async function resize(page: Page, width: number, height: number): Promise<void> {

@@ -5,7 +5,7 @@ import type { Picture } from './pictures.ts';
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
 /** Signs in to a console, and returns what the browser keeps once the first page is loaded. */
-export async function signIn(browser: Browser, service: DemoService, name: Picture['console']): Promise<StorageState> {
+async function signIn(browser: Browser, service: DemoService, name: Picture['console']): Promise<StorageState> {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${service.origins[name]}/console/`);
@@ -22,7 +22,7 @@ export async function signIn(browser: Browser, service: DemoService, name: Pictu
 }
 
 /** Waits until nothing on the page is loading. */
-export async function settle(page: Page): Promise<void> {
+async function settle(page: Page): Promise<void> {
   // on a busy machine, the network may be idle before the scripts run
   await page.locator('h1').first().waitFor();
   await page.waitForLoadState('networkidle');
