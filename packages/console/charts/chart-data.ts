@@ -1,5 +1,5 @@
 /** A look of a mark (marks.tsx): five are those of a status. */
-export type Tone = 'active' | 'pending' | 'depleted' | 'expired' | 'unknown' | 'accent' | 'other';
+export type Tone = 'active' | 'pending' | 'depleted' | 'expired' | 'unknown' | 'accent';
 
 /** A part of each column. */
 export interface Series {

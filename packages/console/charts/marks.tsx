@@ -1,12 +1,11 @@
 import type { Tone } from './chart-data.ts';
 
-const tones: readonly Tone[] = ['active', 'pending', 'depleted', 'expired', 'unknown', 'accent', 'other'];
+const tones: readonly Tone[] = ['active', 'pending', 'depleted', 'expired', 'unknown', 'accent'];
 
 /** Lines over the colour of a tone, in a square of 6 by 6, so that series differ without colour. */
 const lines: { readonly [Key in Tone]: string } = {
   active: '',
   accent: '',
-  other: 'M0 1.5h6M0 4.5h6',
   pending: 'M1.5 1.5h1v1h-1zM4.5 4.5h1v1h-1z',
   depleted: 'M-1.5 1.5l3-3M0 6l6-6M4.5 7.5l3-3',
   expired: 'M0 3.5h6',

@@ -59,10 +59,6 @@ export const Columns3: IconNode = [box(3, 3, 18, 18), 'M9 3v18', 'M15 3v18'];
 export const Copy: IconNode = [box(8, 8, 14, 14), 'M4 16c-1.1 0-2-.9-2-2V4c0-1.1.9-2 2-2h10c1.1 0 2 .9 2 2'];
 export const Download: IconNode = ['M12 15V3', 'M21 15v4a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2v-4', 'm7 10 5 5 5-5'];
 export const Ellipsis: IconNode = [circle(12, 12, 1), circle(19, 12, 1), circle(5, 12, 1)];
-export const Eraser: IconNode = [
-  'M21 21H8a2 2 0 0 1-1.42-.587l-3.994-3.999a2 2 0 0 1 0-2.828l10-10a2 2 0 0 1 2.829 0l5.999 6a2 2 0 0 1 0 2.828L12.834 21',
-  'm5.082 11.09 8.828 8.828',
-];
 export const FileUp: IconNode = [
   'M6 22a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2h8a2.4 2.4 0 0 1 1.704.706l3.588 3.588A2.4 2.4 0 0 1 20 8v12a2 2 0 0 1-2 2z',
   'M14 2v5a1 1 0 0 0 1 1h5',
