@@ -127,7 +127,7 @@ function Period({ since, period }: PeriodProps & { readonly period: PeriodChange
 }
 
 function VisitChanges({ selection }: SelectionProps) {
-  const changes = useRecentChanges({ selection, isListed: true });
+  const changes = useRecentChanges(selection);
   const { load } = changes;
   return (
     <>

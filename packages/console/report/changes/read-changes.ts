@@ -52,9 +52,7 @@ export async function readRecentChanges(
   }
 }
 
-/**
- * Lets the changes of a period count as seen: those that were counted or listed, and no later one.
- */
+/** Lets the changes of a period count as seen: those that were counted, and no later one. */
 export function markAsSeen({ end }: PeriodChanges, store: VisitStore, now: () => number): Visits {
   const visits = visitsFrom({ token: end, at: now() });
   store.write(visits);

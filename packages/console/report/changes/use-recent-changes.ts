@@ -16,16 +16,11 @@ export interface RecentChangesState {
 
 const readerUntil = (signal: AbortSignal): ChangeReader => ({ ...changesUntil(signal), present: readPresentToken });
 
-/** `isListed`: whether the changes are listed, and not only counted. */
-export function useRecentChanges({
-  selection = {},
-  isListed,
-}: {
-  readonly selection?: ChangeSelection;
-  readonly isListed: boolean;
-}): RecentChangesState {
+/** Lists the changes of a selection. */
+export function useRecentChanges(selection: ChangeSelection): RecentChangesState {
   const store = useMemo(visitStore, []);
-  const loaded = useLoad((signal) => readRecentChanges(readerUntil(signal), store, Date.now, { selection, isListed }));
+  const options = { selection, isListed: true };
+  const loaded = useLoad((signal) => readRecentChanges(readerUntil(signal), store, Date.now, options));
   const [seen, setSeen] = useState<RecentChanges>();
   return {
     load: seen === undefined ? loaded : { kind: 'ready', value: seen },
