@@ -57,7 +57,7 @@ describe('the sentence above the table', () => {
     expect(sentence(filters)).toBe(`1,284 subscriptions, newest first, ${phrase}`);
   });
 
-  test('the days of a link with words that are no usual period are told once', () => {
+  test('relative days that match no preset are described once, by their dates', () => {
     const filters = { 'created-from': '2026-10-01T00:00:00Z', 'created-to': '2026-11-23T00:00:00Z' };
     const state = { ...wholeReport, filters, days: { 'created-from': 'last-month', 'created-to': 'tomorrow' } };
     expect(describeReport(state, undefined, context)).toBe('newest first, created 1 Oct 2026 to 22 Nov 2026');
