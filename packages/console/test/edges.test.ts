@@ -82,7 +82,21 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     }
   });
 
-  test('every page is as wide as a window of 320 pixels, whatever its values are', async () => {
+  /** The names in tables of counts that run into their number. */
+  const overlapping = (): Promise<readonly string[]> =>
+    page.locator('.counts tbody th').evaluateAll((names) =>
+      names
+        .filter((name) => {
+          const text = document.createRange();
+          text.selectNodeContents(name);
+          const { right, bottom } = text.getBoundingClientRect();
+          const { left = 0, top = 0 } = name.nextElementSibling?.getBoundingClientRect() ?? {};
+          return right > left && bottom > top;
+        })
+        .map(({ textContent }) => textContent),
+    );
+
+  test('every page is as wide as its window, and no name runs into its count, whatever its values are', async () => {
     page = await reports.open('/console/', { width: 320 });
     for (const path of [
       '',
@@ -95,9 +109,16 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       await page.goto(new URL(`/console/${path}`, page.url()).href);
       await page.locator('main :is(h2, h3, table)').first().waitFor();
       await page.waitForLoadState('networkidle');
-      await expect
-        .poll(async () => [path, await page.evaluate(() => document.documentElement.scrollWidth)])
-        .toEqual([path, 320]);
+      for (const width of [320, 390, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await expect
+          .poll(async () => [
+            path,
+            await page.evaluate(() => document.documentElement.scrollWidth),
+            await overlapping(),
+          ])
+          .toEqual([path, width, []]);
+      }
     }
   });
 

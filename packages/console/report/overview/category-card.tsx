@@ -10,8 +10,8 @@ import { countStrings } from '../counts/count-strings.ts';
 import { countRows } from '../counts/counts-table.ts';
 import { reportLink } from '../link/report-link.ts';
 
-const rowHeight = 43;
-const headHeight = 30;
+const rowHeight = 47;
+const headHeight = 22;
 
 interface CategoryCardProps {
   readonly title: string;
