@@ -193,6 +193,7 @@ test.each([
   receiver.respond = (response) => response.writeHead(204).end();
   const waits = { code: 0, stdout: '0 events delivered and 1 waiting for the next try, up to revision 1\n' };
   if (seconds > 60) expect(await run(options)).toMatchObject(waits);
+  if (seconds > 60) expect(await runAt(options, next - 10_000)).toMatchObject({ delivered: 0, pending: 1 });
   expect(next).toBeLessThanOrEqual(Date.now() + seconds * 1_000);
   // without Retry-After, 5 s less a fifth
   expect(next).toBeGreaterThanOrEqual(begin + (seconds > 60 ? seconds : 4) * 1_000);
