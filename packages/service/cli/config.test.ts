@@ -212,7 +212,7 @@ describe('KEY_ENCRYPTION_SECRET', () => {
     ['32 × a', 'a'.repeat(32)],
     ['44 × a', 'a'.repeat(44)],
     ['31 bytes', bytes.subarray(1).toString('base64')],
-    ['a sentence', 'a secret of at least thirty-two characters'],
+    ['a sentence', 'a secret of at least 32 characters, also of é'],
   ])('that is %s is rejected without being shown, but accepted as the previous one (11.1.1)', (_what, weak) => {
     const attempt = () => readConfig({ KEY_ENCRYPTION_SECRET: weak });
     expect(attempt).toThrow(/^Cannot use KEY_ENCRYPTION_SECRET: it must be at least 32 random bytes .* openssl rand/);

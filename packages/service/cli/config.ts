@@ -119,8 +119,8 @@ export const settings = {
     'Secret that encrypts the private keys in the database; if unset, they are stored unencrypted',
   ),
   KEY_ENCRYPTION_SECRET_BEFORE: secret(
-    32,
-    'such as the output of: openssl rand -base64 32',
+    /^.{32,}$/s,
+    'at least 32 characters',
     'The previous KEY_ENCRYPTION_SECRET, during a rotation: the next start re-encrypts the keys',
   ),
   KEY_ROTATION_DAYS: wholeNumber(

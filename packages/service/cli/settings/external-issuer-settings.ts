@@ -41,8 +41,8 @@ export const externalIssuerSettings = {
     'Client id of the web console at the external identity provider, at which people then sign in (docs/operators/identity-providers.md)',
   ),
   OIDC_CONSOLE_CLIENT_SECRET: secret(
-    16,
-    'as the identity provider shows it',
+    /^[\x20-\x7e]{16,512}$/,
+    'at least 16 characters of printable ASCII, as the identity provider shows it',
     'Secret of OIDC_CONSOLE_CLIENT_ID at the external identity provider',
   ),
   OIDC_CONSOLE_CLIENT_CLAIM: word(

@@ -91,12 +91,12 @@ function isRandomKey(value: string): boolean {
   return bytes.length >= 32 && new Set(bytes).size >= 16;
 }
 
-/** A secret that another program or an older version chose: `lengthMin` printable ASCII or more. */
-export function secret(lengthMin: number, origin: string, description: string): Setting<string | undefined> {
+/** A secret that another program or an older version chose; never shown. */
+export function secret(pattern: RegExp, rule: string, description: string): Setting<string | undefined> {
   return {
-    read: (value) => (value.length >= lengthMin && /^[\x20-\x7e]{1,512}$/.test(value) ? value : undefined),
+    read: (value) => (pattern.test(value) ? value : undefined),
     fallback: undefined,
-    rule: `at least ${lengthMin} characters of printable ASCII, ${origin}`,
+    rule,
     description,
     secret: true,
   };
