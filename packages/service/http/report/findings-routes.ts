@@ -2,12 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { operations } from '../../../contract/operations.ts';
 import { findingsMoment, getSubscriptionFindings } from '../../report/get-subscription-findings.ts';
+import type { TimedReport } from '../../report/list-subscriptions.ts';
 import { parseNoParameters } from '../../report/parse.ts';
 import { findRevision } from '../../storage/tables/tenant-revision.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { FairQueue, takeTurn } from '../listener/fair-queue.ts';
 import { queryOf } from '../listener/operation-routes.ts';
-import { liftDeadline } from '../listener/request-deadline.ts';
+import { liftDeadline, whileConnected } from '../listener/request-deadline.ts';
 import { createSlots } from '../listener/slots.ts';
 import { acceptJson, type SharedParts } from './report-routes.ts';
 
@@ -20,11 +21,8 @@ const findingsMsMax = 60_000;
 /** Maximum number of tenants whose findings are kept, are being read, or are waiting to be. */
 const findingsMax = 100;
 
-/** The findings of a tenant, and the moment that they are of. */
-interface KeptFindings {
-  readonly moment: number;
-  readonly findings: Awaited<ReturnType<typeof getSubscriptionFindings>>;
-}
+/** Maximum bytes of the kept findings: a tenant's are a few kB, and 300 kB with the longest ids. */
+const keptBytesMax = 4 * 2 ** 20;
 
 type SendFindings = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
@@ -45,16 +43,21 @@ export function createFindingsSender({
     waitMsMax: findingsMsMax,
     startsPerTurn: 1,
   });
-  const kept = new LRUCache<string, KeptFindings>({ max: findingsMax });
+  const kept = new LRUCache<string, TimedReport>({
+    max: findingsMax,
+    maxSize: keptBytesMax,
+    sizeCalculation: ({ body }) => Buffer.byteLength(body),
+  });
   return (request, reply) => {
     const { clientId, tenant } = accessOf(request);
     const moment = findingsMoment(report.now());
     return sendTagged(request, reply, {
       key: JSON.stringify(['findings', moment]),
       load: async () => {
-        const known = kept.get(tenant);
-        const revision = known && (await findRevision(report.store.within(request.deadline, request.closed), tenant));
-        if (known?.moment === moment && known.findings.revision === revision) return known.findings;
+        const keptKey = `${moment} ${tenant}`;
+        const known = kept.get(keptKey);
+        const revision = known && (await findRevision(whileConnected(report, request).store, tenant));
+        if (known !== undefined && known.revision === revision) return known;
         const release = takeSlot(clientId, tenant);
         try {
           liftDeadline(request); // the queue's and the store's bound it from here on
@@ -62,7 +65,7 @@ export function createFindingsSender({
           await takeTurn(queue, tenant, request, reply);
           const store = report.store.within(performance.now() + findingsMsMax, request.closed);
           const findings = await getSubscriptionFindings({ store }, tenant, moment, exports.stallMs);
-          kept.set(tenant, { moment, findings });
+          kept.set(keptKey, { ...findings, timings: [] }); // of this read alone
           return findings;
         } finally {
           release();

@@ -63,6 +63,8 @@ describe.each(drawn)('GET /v1/subscription/findings on $engine', ({ engine, open
 
   test('is not sent again while the records are the same, and is another one after a change', async () => {
     const etag = (await get()).headers.get('etag') ?? '';
+    const kept = (await get()).headers;
+    expect([kept.get('etag'), kept.get('server-timing')]).toEqual([etag, '']);
     const again = await get({ 'if-none-match': etag });
     expect([again.status, await again.text()]).toEqual([304, '']);
     expect((await get({ 'if-none-match': etag }, foreign)).status).toBe(200);
