@@ -134,7 +134,7 @@ class Mix {
     await this.#note('loads', fetch(url, { method: 'PUT', headers, body: new Uint8Array(body), signal }));
   }
 
-  /** Reads a page that no cache has, in one of the codings. */
+  /** Reads another page each time, in one of the codings. */
   #page(sender: Sender): Promise<void> {
     const n = this.#pages++;
     const coding = ['identity', 'gzip', 'br', 'zstd'][n % 4] ?? '';

@@ -75,7 +75,7 @@ interface Round {
 
 const manyStatuses = 'status=ACTIVE,DEPLETED,EXPIRED,PENDING';
 
-/** The query changes from round to round, so that no response comes from a cache. */
+/** The query changes from round to round, so that no work of an earlier one is used. */
 const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
   'short pages': async (at) => {
     for (let page = 1; page <= 50; page += 1) await getPage(at, `size=50&page=${page}&created-to=${day(at.round)}`);

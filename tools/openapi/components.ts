@@ -222,7 +222,7 @@ const headers: Json = {
   'Preference-Applied': text('The preference of a whole report that was applied', exportSummaryPreference),
   'Content-Disposition': text('Suggested file name, for CSV and NDJSON', 'attachment; filename="subscriptions.csv"'),
   'Server-Timing': text(
-    'Duration of each stage of the report in milliseconds',
+    'Duration of each stage of the report in milliseconds; empty for a response that has none',
     'parse;dur=0.1, plan;dur=0.0, run;dur=0.6, format;dur=0.1',
   ),
   RateLimit: text(

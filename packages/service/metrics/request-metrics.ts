@@ -28,7 +28,7 @@ interface MeasuredOperations {
   readonly nameOf: (method: string, route: string | null) => string;
 }
 
-/** From a cached page to a long export. */
+/** From a 304 to a long export. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Receives what the listeners, the queue, exports, loads and the audit log of this process do. */

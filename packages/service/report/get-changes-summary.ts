@@ -21,7 +21,7 @@ import type { ChangesSummaryQuery } from './parse-changes.ts';
 import type { ReportContext } from './report-query.ts';
 import { createStages, type StageTimer } from './stages.ts';
 
-/** The cache key of a summary of changes, apart from the tenant and its revision. */
+/** What the entity tag of a summary of changes depends on, apart from tenant and revision. */
 export const changesSummaryKey = (query: ChangesSummaryQuery): string => JSON.stringify(['changes summary', query]);
 
 /**

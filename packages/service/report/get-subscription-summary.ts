@@ -13,7 +13,7 @@ import { describeRevision, readTenant, requireRevision, settle } from './moment.
 import { createStages, type StageTimer } from './stages.ts';
 import { describeExplanation } from './write-records.ts';
 
-/** The cache key of a summary, apart from the tenant and its revision. */
+/** What the entity tag of a summary depends on, apart from the tenant and its revision. */
 export function summaryKey({ nowSeconds, ...asked }: SummaryQuery): string {
   return JSON.stringify(['summary', asked, asked.expiresWithinSeconds === undefined ? undefined : nowSeconds]);
 }

@@ -35,7 +35,7 @@ import type { ReportContext } from './report-query.ts';
 import { createSelection } from './select-fields.ts';
 import { createStages, type StageTimer } from './stages.ts';
 
-/** The cache key of a response, apart from the tenant and its revision. */
+/** What the entity tag of the changes depends on, apart from the tenant and its revision. */
 export function changesKey({ reportUrl }: ReportContext, query: ChangesQuery): string {
   return JSON.stringify(['changes', reportUrl, query]);
 }

@@ -42,7 +42,7 @@ function queryOf(given: Readonly<Record<string, string>>, inBody: boolean): Repo
   }
 }
 
-test('queries have the same cache key if and only if they are the same, in a URL or in a body (property)', () => {
+test('queries have the same page key if and only if they are the same, in a URL or in a body (property)', () => {
   fc.assert(
     fc.property(parameters, fc.boolean(), parameters, fc.boolean(), (one, oneInBody, other, otherInBody) => {
       const [first, second] = [queryOf(one, oneInBody), queryOf(other, otherInBody)];
@@ -53,7 +53,7 @@ test('queries have the same cache key if and only if they are the same, in a URL
   );
 });
 
-test('the cache key has the position of a cursor, and the time of its first page', () => {
+test('the page key has the position of a cursor, and the time of its first page', () => {
   const base = parseReport('size=5', context, 'json');
   const at = (date: number, id: string, direction: 'after' | 'before') =>
     keyOf({ ...base, cursor: { direction, key: { date, id }, page: 1, query: base.fingerprint } });

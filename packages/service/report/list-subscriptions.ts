@@ -15,8 +15,8 @@ export interface TimedReport<Body extends string | Buffer = string> extends Form
 }
 
 /**
- * Makes the function that returns the cache key of a page, apart from the tenant and its revision.
- * The filters come last, because those of a search may contain spaces.
+ * Makes the function that returns what the entity tag of a page depends on, apart from the tenant
+ * and its revision. The filters come last, because those of a search may contain spaces.
  */
 export function createPageKey({ limits, reportUrl }: ReportContext): (query: ReportQuery) => string {
   const service = JSON.stringify([reportUrl, limits]);

@@ -16,7 +16,7 @@ import { refuseMethod } from '../listener/unrouted.ts';
 import { createExportSender } from './send-export.ts';
 import type { TaggedSender } from './send-tagged.ts';
 
-/** What the report operations share: caches, limits, and the hooks of each of their routes. */
+/** What the report operations share: limits, entity tags, and the hooks of each of their routes. */
 export interface SharedParts {
   readonly report: ReportContext;
   readonly exports: ExportLimits;

@@ -14,7 +14,7 @@ import { whileConnected } from '../listener/request-deadline.ts';
 import { acceptedFormat, acceptJson, type SharedParts } from './report-routes.ts';
 import type { TaggedResponse } from './send-tagged.ts';
 
-/** Stages of an operation whose query is parsed before its response is looked up. */
+/** Stages of an operation whose query is parsed before its response is read. */
 interface Answer<Query> {
   readonly parse: () => Query;
   readonly keyOf: (query: Query) => string;

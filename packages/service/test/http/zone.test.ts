@@ -187,7 +187,7 @@ describe.each(drawOne(engines, import.meta.url))('the parameter zone on $engine'
         );
     });
 
-    test('another tenant has its own records with local dates, also from the cache', async () => {
+    test('another tenant has its own records with local dates, also for the same request again', async () => {
       const other = await service.createTenant('other');
       const ofOther = await service.accessToken(await service.createClient(other));
       await service.store.loadSubscriptions(other, [subscriptionRow({ id: 'own', createdDate: 1_720_000_000 })]);

@@ -139,7 +139,7 @@ const queries = fc
     return asked;
   });
 
-test('the cache key of a summary contains the time only with expires-within', () => {
+test('the key of a summary contains the time only with expires-within', () => {
   const keyAt = (query: string, seconds: number) =>
     JSON.stringify(summaryKey(parseSummary(query, { ...context, now: () => seconds })));
   expect(keyAt('by=status', 1)).toBe(keyAt('by=status', 2));

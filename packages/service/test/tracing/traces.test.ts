@@ -57,7 +57,7 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
     const get = async (target: string, traceparent: string, more = {}) =>
       (await service.get(target, token, { traceparent, tracestate: 'vendor=1', ...more })).text();
     await get(path, sampled(traceIds.page));
-    await get(path, '00-zz-1-01', { 'x-correlation-id': 'malformed' }); // and cached
+    await get(path, '00-zz-1-01', { 'x-correlation-id': 'malformed' });
     await get(path, `00-${traceIds.unsampled}-${clientSpanId}-00`);
     await get(path, sampled(traceIds.repeated));
     await get('/v1/subscription?size=hushed', sampled(traceIds.failed));
