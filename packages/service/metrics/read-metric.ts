@@ -29,24 +29,20 @@ export function readMetricsOf(registry: Registry) {
           const found = await reading.catch(() => undefined);
           if (labels.length === 0) this.remove();
           else this.reset();
-          for (const [of, value] of valuesOf(found)) this.inc(of, value);
+          for (const [of, value] of typeof found === 'number' ? [[{}, found] as const] : (found ?? []))
+            this.inc(of, value);
         },
       });
     },
     /** Adds a counter that is kept elsewhere. */
-    counter(name: string, help: string, read: () => Found, { labels = [] }: MetricOptions = {}): void {
+    counter(name: string, help: string, read: () => number): void {
       new Counter({
-        ...{ name, help, labelNames: [...labels], registers },
+        ...{ name, help, registers },
         collect() {
           this.reset();
-          for (const [of, value] of valuesOf(read())) this.inc(of, value);
+          this.inc(read());
         },
       });
     },
   };
-}
-
-function valuesOf(found: Found): readonly (readonly [Labels, number])[] {
-  if (found === undefined) return [];
-  return typeof found === 'number' ? [[{}, found]] : found;
 }
