@@ -75,8 +75,8 @@ const clientBytes = 2_000;
 
 /**
  * Creates the check of access tokens. The result of verifying a token is cached under its SHA-256
- * until it expires: its claims while its signing key is trusted, its client while the store is
- * unchanged. So a repeated token costs one hash.
+ * until it expires, for a day at most: its claims while its signing key is trusted, its client
+ * while the store is unchanged. So a repeated token costs one hash.
  */
 export function createResourceServer(context: AuthContext, external?: ExternalIssuer): ResourceServer {
   const { store, keys, now } = context;
@@ -86,11 +86,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
     const found = await findClientOfToken(store, claims.clientId, claims.family);
     return found === undefined || found.familyRevoked ? undefined : allowed(claims, found.client);
   };
-  return {
-    verifyToken,
-    findTokenClient,
-    authorize,
-  };
+  return { verifyToken, findTokenClient, authorize };
 
   async function authorize(header: string | undefined, scope: Scope): Promise<Access> {
     const { claims, client: finding } = await know(findBearer(header));
