@@ -12,6 +12,7 @@ import { buildServer } from '../http/server.ts';
 import type { ReadHealth } from '../metrics/health.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { watchGate, watchSessions } from '../operator/watch-gate.ts';
+import { nowSeconds } from '../storage/now-seconds.ts';
 import { RangeMemory } from '../storage/read/range-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
@@ -24,7 +25,6 @@ import { openAuth, openExternalIssuer } from './serving/open-auth.ts';
 import { openServiceAudit } from './serving/service-audit.ts';
 import { openCertificates } from './settings/certificates.ts';
 import { keyRingOptions } from './store/key-ring-options.ts';
-import { nowSeconds } from './store/now-seconds.ts';
 import { openSpool } from './store/open-spool.ts';
 
 /** A client may read the records that it loads from a slow source. */

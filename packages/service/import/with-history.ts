@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { importFlags } from '../../contract/load.ts';
+import { nowSeconds } from '../storage/now-seconds.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import {
   type ImportCounts,
@@ -116,7 +117,7 @@ interface EndedImport {
 async function putEnd(store: Store, row: ImportRow, { tenant, rejections }: EndedImport): Promise<void> {
   if (rejections.lines !== '') await putRejections(store, tenant, row.id, rejections.lines);
   const revision = (await findTenant(store, tenant))?.revision ?? null;
-  await putImport(store, { ...row, endedAt: Math.floor(Date.now() / 1000), revision });
+  await putImport(store, { ...row, endedAt: nowSeconds(), revision });
 }
 
 const countsOf = ({ read, rejected, inserted, updated, unchanged, removed = 0 }: ImportSummary): ImportCounts => ({

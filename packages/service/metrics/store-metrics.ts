@@ -12,6 +12,8 @@ export interface MeasuredStore {
   /** The store, whose reads end within the time of a scrape. */
   readonly open: () => Store;
   readonly isDraining: () => boolean;
+  /** The current time in UTC epoch seconds. */
+  readonly now: () => number;
   /** Days for which former versions of records are kept. */
   readonly versionDays: number;
   /** The least id of an import that began in the last 24 hours. */
@@ -33,8 +35,6 @@ export interface MeasuredStore {
 const sizeMaxAgeMs = 300_000;
 /** The statement reads a row of each import of the last day. */
 const importsMaxAgeMs = 60_000;
-
-const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 /** Adds the metrics of the store, its disk, keys and certificates; all processes read the same. */
 export function addStoreMetrics(registry: Registry, measured: MeasuredStore): void {
@@ -78,14 +78,14 @@ export function addStoreMetrics(registry: Registry, measured: MeasuredStore): vo
   addLastMetrics(registry, measured);
 }
 
-function addSizeMetrics(registry: Registry, { open, versionDays: days }: MeasuredStore): void {
+function addSizeMetrics(registry: Registry, { open, now, versionDays: days }: MeasuredStore): void {
   const { gauge } = readMetricsOf(registry);
   // one after another: a scrape must not wait for a second connection
   const readRarely = createSampler(
     async () => ({
       parts: await open().readSize(),
       // they ask each node of a cluster: without one of them, the size is still known
-      use: await readHistoryUse(open(), { nowSeconds: nowSeconds(), days }).catch(() => undefined),
+      use: await readHistoryUse(open(), { nowSeconds: now(), days }).catch(() => undefined),
     }),
     sizeMaxAgeMs,
   );
@@ -170,7 +170,7 @@ function addImportMetrics(registry: Registry, { open, firstImportId }: MeasuredS
 }
 
 /** The ends of the last checks, imports and backups, by any process. */
-function addLastMetrics(registry: Registry, { open }: MeasuredStore): void {
+function addLastMetrics(registry: Registry, { open, now }: MeasuredStore): void {
   const { gauge } = readMetricsOf(registry);
   gauge(
     'subreport_doctor_problems',
@@ -196,10 +196,7 @@ function addLastMetrics(registry: Registry, { open }: MeasuredStore): void {
     'subreport_tenants',
     'Tenants by the time since their last import without a rejected row',
     async () =>
-      Object.entries(await countTenantsByImport(open(), nowSeconds())).map(([age, count]) => [
-        { last_import: age },
-        count,
-      ]),
+      Object.entries(await countTenantsByImport(open(), now())).map(([age, count]) => [{ last_import: age }, count]),
     { labels: ['last_import'] },
   );
 }

@@ -7,7 +7,7 @@ import type { CallOperation } from '../../../contract/operator/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import type { Output } from '../../../terminal/output.ts';
-import { nowSeconds } from '../store/now-seconds.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import { type Given, inputOf } from './inputs.ts';
 import { type Columns, cellsOf, newCommand, writeList } from './operation-command.ts';
 import { addServerOption, type Item, pageItems, withOperations } from './operator-api.ts';

@@ -4,12 +4,12 @@ import { UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
 import { packageVersion } from '../../../terminal/package-version.ts';
 import { keepDoctorResult } from '../../operator/doctor.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import { openStore } from '../../storage/open-store.ts';
 import { readConfig } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
 import { recordStoreAction, recordStoreStart } from '../store/command-context.ts';
 import { checkLine, examineStore, type ReportedCheck } from '../store/examine-store.ts';
-import { nowSeconds } from '../store/now-seconds.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
 /** Time limit for counting the records of one tenant, in milliseconds: every key is read. */

@@ -4,13 +4,13 @@ import { operatorScopes } from '../../../contract/oauth/grant.ts';
 import { apiPath } from '../../../contract/report.ts';
 import { createFolders } from '../../../terminal/create-folders.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { findClient } from '../../storage/tables/client.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { type Config, settings } from '../config.ts';
 import { requireFreePort } from '../listen.ts';
 import { localUrl, schemeOf } from '../settings/tls-settings.ts';
-import { nowSeconds } from '../store/now-seconds.ts';
 
 const demoTenant = 'demo';
 const demoRows = { count: 2_000, seed: 2026 };

@@ -6,9 +6,9 @@ import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
 import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import { createExternalIssuer } from '../../auth/provider/external-issuer.ts';
 import type { ExternalIssuer } from '../../auth/verify/resource-server.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import type { Config } from '../config.ts';
 import { familySeconds } from '../store/key-ring-options.ts';
-import { nowSeconds } from '../store/now-seconds.ts';
 
 export const openAuth = async (
   config: Config,

@@ -10,12 +10,12 @@ import { firstImportIdAt } from '../../import/with-history.ts';
 import { describeHealth, type ReadHealth } from '../../metrics/health.ts';
 import type { MeasureResponse } from '../../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import type { Store } from '../../storage/store.ts';
 import { versionDays } from '../../storage/tables/sweep-versions.ts';
 import type { Config } from '../config.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import type { Certificates } from '../settings/certificates.ts';
-import { nowSeconds } from '../store/now-seconds.ts';
 
 const dayMs = 86_400_000;
 
@@ -46,6 +46,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     version: packageVersion,
     open,
     isDraining,
+    now: nowSeconds,
     versionDays: versionDays(config),
     firstImportId: () => firstImportIdAt(Date.now() - dayMs),
     diskSpace: () => readDiskSpace(config.DATA_DIR),

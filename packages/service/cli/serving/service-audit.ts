@@ -3,8 +3,8 @@ import { type AuditLog, createAuditLog } from '../../audit/audit-log.ts';
 import { type AuditTally, createAuditTally } from '../../audit/audit-tally.ts';
 import { tokenEvent } from '../../audit/token-event.ts';
 import type { ResponseObserver } from '../../http/listener/access-log.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import type { Store } from '../../storage/store.ts';
-import { nowSeconds } from '../store/now-seconds.ts';
 import type { OpenedMetrics } from './open-metrics.ts';
 
 interface ServiceAudit {

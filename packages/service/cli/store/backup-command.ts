@@ -7,9 +7,9 @@ import { createProgressBar } from '../../../terminal/progress-bar.ts';
 import { perform } from '../../operator/perform.ts';
 import { copyStore } from '../../storage/backup/postgres-backup.ts';
 import { sealStore, syncFile } from '../../storage/backup/sqlite-backup.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import { type Config, readConfig } from '../config.ts';
 import { recordStoreAction, recordStoreStart, withOperator } from './command-context.ts';
-import { nowSeconds } from './now-seconds.ts';
 import { requireHealthy, withStagedStore } from './staged-store.ts';
 
 interface BackupOptions {

@@ -6,11 +6,11 @@ import type { Output } from '../../../terminal/output.ts';
 import type { AuditDetails } from '../../audit/audit-event.ts';
 import { type AuditLog, createAuditLog } from '../../audit/audit-log.ts';
 import { type OperatorContext, perform, recordStart } from '../../operator/perform.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import { openStore } from '../../storage/open-store.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
-import { nowSeconds } from './now-seconds.ts';
 import { withStore } from './store-session.ts';
 
 /** The context of an action that a command performs: the actor is the user of the machine. */

@@ -9,9 +9,9 @@ import { type Output, writeResult } from '../../../terminal/output.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { loadRecords } from '../../operator/load.ts';
 import { requireTenant } from '../../operator/require-tenant.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import { readConfig } from '../config.ts';
 import { withOperator } from './command-context.ts';
-import { nowSeconds } from './now-seconds.ts';
 
 const wholeNumber = integerFrom(0, 999_999_999, 1_000);
 

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
 import { createKeyCipher } from '../../auth/keys/key-cipher.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
-import { nowSeconds } from './now-seconds.ts';
 
 /**
  * Seconds after which a client authenticates again, whatever it refreshes: 10 hours, a working day,

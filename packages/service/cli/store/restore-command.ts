@@ -7,6 +7,7 @@ import { createProgressBar } from '../../../terminal/progress-bar.ts';
 import { fillPostgresStore } from '../../storage/backup/postgres-restore.ts';
 import { replaceStore, requireStoreFile, settleStore } from '../../storage/backup/sqlite-restore.ts';
 import { StorageError } from '../../storage/error.ts';
+import { nowSeconds } from '../../storage/now-seconds.ts';
 import { openStore } from '../../storage/open-store.ts';
 import { prepareFolder } from '../../storage/sqlite/folder.ts';
 import { lockExclusive } from '../../storage/sqlite/locks.ts';
@@ -14,7 +15,6 @@ import type { Store } from '../../storage/store.ts';
 import { beginHistory } from '../../storage/tables/history.ts';
 import { type Config, readConfig } from '../config.ts';
 import { recordStoreAction } from './command-context.ts';
-import { nowSeconds } from './now-seconds.ts';
 import { requireHealthy, type StagedStore, withStagedStore } from './staged-store.ts';
 import { openReadyStore } from './store-session.ts';
 

@@ -1,6 +1,7 @@
 import { ask, type CountRequest } from '../counts/count-work.ts';
+import { nowSeconds } from '../now-seconds.ts';
 import type { Row } from '../store.ts';
-import { clockNow, isHistoryKept } from '../tables/revision.ts';
+import { isHistoryKept } from '../tables/revision.ts';
 import { rowBytes } from '../tables/storage-use.ts';
 import { insertCommit, setKeptRevision, setRevision } from './statements.ts';
 
@@ -41,7 +42,7 @@ export function commitRevision({
   historyFrom,
 }: RevisionCommit): readonly CountRequest[] {
   if (!keepsHistory) return [ask(setRevision, revision, versions, bytes)];
-  const now = clockNow();
+  const now = nowSeconds(); // under the lock of the tenant
   if (beginsHistory) return [ask(setKeptRevision, revision, versions, bytes, revision, now + 1, now)];
   const goesOn = isHistoryKept(last);
   const at = goesOn ? Math.max(now, Number(last.history_at)) : now;

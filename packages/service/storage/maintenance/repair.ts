@@ -1,8 +1,9 @@
 import { recount } from '../counts/count-changes.ts';
 import { ask, type CountWork } from '../counts/count-work.ts';
+import { nowSeconds } from '../now-seconds.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
 import { historyStart } from '../tables/history.ts';
-import { clockNow, isHistoryKept } from '../tables/revision.ts';
+import { isHistoryKept } from '../tables/revision.ts';
 import { aheadOf } from '../tables/settle-instant.ts';
 import { countCharge } from '../tables/storage-use.ts';
 import { changeProblems, keptVersions, pastProblems } from './check-history.ts';
@@ -37,16 +38,16 @@ const readRows = 1_000;
  *
  * Returns `undefined` for a tenant that is being deleted, or was: what it wrote could stay.
  */
-export function* repairSubscriptions({ nowSeconds }: RepairOptions): CountWork<Repaired | undefined> {
+export function* repairSubscriptions(options: RepairOptions): CountWork<Repaired | undefined> {
   const [[tenant] = []] = yield [ask(selectTenant)];
   if (tenant === undefined || tenant.deletion_started_at !== null) return undefined;
   const known = Number(tenant.revision);
   const newest = Math.max(Number(tenant.swept_revision), Number(tenant.newest));
   const [hasLost, isWrong] = [yield* finds(changeProblems), yield* finds(pastProblems)];
   const isLost = newest > known || hasLost;
-  const revision = 1 + (isLost ? Math.max(historyStart(nowSeconds), newest, known) : known);
+  const revision = 1 + (isLost ? Math.max(historyStart(options.nowSeconds), newest, known) : known);
   if (isLost) yield [ask(changeRecordsAhead, revision, known), ask(removeAllTombstones), ask(sweep, revision)];
-  const isAhead = isHistoryKept(tenant) && aheadOf(Number(tenant.history_at), clockNow()) > 0;
+  const isAhead = isHistoryKept(tenant) && aheadOf(Number(tenant.history_at), nowSeconds()) > 0;
   const isDamaged = yield* hasDamagedVersion();
   const isRepaired = yield* repairColumns(revision);
   yield [ask(recountVersions)];
