@@ -71,8 +71,9 @@ async function findDemoClient(
 export async function demoConfig(config: Config): Promise<Config> {
   const { DATA_DIR, PORT, MANAGEMENT_HOST: host, MANAGEMENT_PORT: port } = config;
   const isDefault = port === settings.MANAGEMENT_PORT.fallback;
-  const freePort = () => requireFreePort(host, port).catch(() => requireFreePort(host, 0));
-  const MANAGEMENT_PORT = isDefault ? await freePort() : port;
+  const findPort = () => requireFreePort(host, port).catch(() => requireFreePort(host, 0));
+  // a host that cannot be used is reported when the service listens
+  const MANAGEMENT_PORT = isDefault ? await findPort().catch(() => port) : port;
   return { ...config, DATA_DIR: join(DATA_DIR, `demo-${PORT}`), MANAGEMENT_PORT };
 }
 

@@ -191,6 +191,12 @@ describe('serve --demo', () => {
     expect(JSON.parse((await runCommand(['tenant', 'list', '--json'], { environment })).stdout)).toEqual([]);
   });
 
+  test('names a MANAGEMENT_HOST that it cannot use', async () => {
+    const unusable = { ...environment, MANAGEMENT_PORT: '', MANAGEMENT_HOST: '192.0.2.1' };
+    const { code, stderr } = await runCommand(['serve', '--demo'], { environment: unusable });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot listen on 192\.0\.2\.1:\d+: MANAGEMENT_HOST/)]);
+  });
+
   test('with --json announces itself in one line', async () => {
     const command = start(['serve', '--demo', '--json']);
     await untilWritten(command, '"report"');
