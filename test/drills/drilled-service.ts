@@ -86,7 +86,7 @@ export class DrilledService {
     });
   }
 
-  /** The status of a report with the token; `size` differs, so that no cache responds. */
+  /** The status of a report with the token; `size` differs, so that no work is used again. */
   report(query = `size=${1 + (this.#sizes++ % 999)}`, headers: Readonly<Record<string, string>> = {}): Promise<string> {
     return this.status(`/connect-api/v1/subscription?${query}`, { authorization: `Bearer ${this.#token}`, ...headers });
   }

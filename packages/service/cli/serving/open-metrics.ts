@@ -73,7 +73,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
   };
 }
 
-/** With PostgreSQL, the directory exists only once a strict load was buffered. */
+/** With PostgreSQL, the directory exists only once a load was spooled. */
 async function readDiskSpace(folder: string) {
   const space = await statfs(folder).catch(() => statfs(dirname(resolve(folder))));
   return { free: space.bavail * space.bsize, total: space.blocks * space.bsize };

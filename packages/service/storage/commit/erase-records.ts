@@ -14,8 +14,8 @@ interface Erasure {
 }
 
 /**
- * Erases rows and their former versions. Also if only versions are erased, a revision begins: a
- * response with them must not be cached any longer.
+ * Erases rows and their former versions. Also if only versions are erased, a revision begins: the
+ * ETag of a response with them must no longer match.
  */
 export const eraseRecords = (
   { ids, owner }: Erasure,

@@ -55,9 +55,8 @@ export const historyStart = (nowSeconds: number): number => nowSeconds * revisio
 
 /**
  * Begins a new history of every tenant after a restore. Its revisions start from the current time
- * (`historyStart`): no ETag and no cached response of the
- * discarded history matches the new one, and every change token of the discarded history is older
- * than the first revision that changes can be read from.
+ * (`historyStart`): no ETag of the discarded history matches the new one, and every change token of
+ * the discarded history is older than the first revision that changes can be read from.
  *
  * Refresh tokens, sessions and operators' tokens are revoked, because the backup may contain some
  * that were revoked after it was made.
