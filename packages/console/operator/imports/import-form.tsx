@@ -48,7 +48,7 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
   const isLoaded = state.kind === 'done' && !state.outcome.isDryRun;
   useEffect(() => {
     if (state.kind === 'done') announce(titleOf(state.outcome));
-    if (isLoaded || state.kind === 'failed') onLoaded(); // the history has a failure too
+    if (isLoaded || state.kind === 'failed') onLoaded(); // a failed import is listed too
   }, [state]);
   const load = (): void => {
     setAsking(false);

@@ -35,7 +35,7 @@ export const changesPerPage = 100;
 
 /**
  * Reads the newest changes since a change token or an instant, and counts all of them as of the
- * same revision. If the history begins later, it reads since then; without one it returns
+ * same revision. If the history begins later, it reads since then; without a history, it returns
  * `undefined`.
  */
 export async function readPeriod(

@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { RefreshOffer } from './refresh-offer.tsx';
 
-/** A page with the offer to refresh, which mounts its parts again: they load their data. */
+/** A page with the offer to refresh: the parts are then mounted again, and load their data. */
 export function refreshable(Page: ComponentType): ComponentType {
   return () => {
     const [load, setLoad] = useState(0);
