@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
 import { copyTree } from '../support/copy-tree.ts';
-import { drawPart } from '../support/draw.ts';
+import { isThorough } from '../support/draw.ts';
 import { runTestFiles } from '../support/run-test-files.ts';
 
 // docs/contributors/ says how to add a filter, a column and so on. Each of these recipes is a patch
@@ -142,11 +142,8 @@ function areRecipesChanged(): boolean {
   }
 }
 
-/**
- * Compiling and testing the changed tree takes 45 CPU seconds: when a recipe has changed, in a
- * third of the other runs, and in the nightly job.
- */
-const isTaken = areRecipesChanged() || (drawPart([true, false, false], 3)[0] ?? false);
+/** Compiling and testing the changed tree takes 45 CPU seconds. */
+const isTaken = isThorough || areRecipesChanged();
 
 describe('the recipes of docs/contributors', () => {
   let copy: string;

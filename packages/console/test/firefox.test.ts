@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFilledTenant } from '../../../test/support/console-tenant.ts';
-import { drawPart } from '../../../test/support/draw.ts';
+import { isThorough } from '../../../test/support/draw.ts';
 import { engines } from '../../../test/support/engines.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type FirefoxPage, hasFirefox, launchFirefox } from '../../../test/support/firefox.ts';
@@ -26,10 +26,7 @@ const [tab, enter, escapeKey, control, arrowUp, arrowDown] = [
 /** The name of the element that has the focus. */
 const focused = `((stop) => stop.ariaLabel ?? stop.labels?.[0]?.innerText ?? stop.innerText)(document.activeElement)`;
 
-/** A third of the runs has this suite, and the nightly job. */
-const [isTaken = false] = drawPart([true, false, false], 3);
-
-describe.runIf(hasFirefox && isTaken)('the consoles in Firefox', () => {
+describe.runIf(hasFirefox && isThorough)('the consoles in Firefox', () => {
   let service: TestService;
   let management: string;
   let client: TestClient;

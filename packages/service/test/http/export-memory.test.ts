@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { drawOne, drawPart } from '../../../../test/support/draw.ts';
+import { drawOne, isThorough } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { finishExport, openExport } from '../../../../test/support/read-export.ts';
 import { startCommand, untilWritten } from '../../../../test/support/run-command.ts';
@@ -10,9 +10,6 @@ import { createClient } from '../../auth/clients/manage-clients.ts';
 import { checkRow } from '../../import/check-row.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
-
-/** A third of the runs has this test, on one engine: it takes ten CPU seconds. */
-const isDrawn = drawPart([true, false, false], 3)[0] === true;
 
 /** Peak memory of a process in MB. */
 const peakMb = (pid: number | undefined): number =>
@@ -30,7 +27,8 @@ async function steadyPeakMb(pid: number | undefined): Promise<number> {
 
 const recordCount = 60_000;
 
-test.runIf(isDrawn && process.platform === 'linux').each(drawOne(engines, import.meta.url))(
+// takes ten CPU seconds
+test.runIf(isThorough && process.platform === 'linux').each(drawOne(engines, import.meta.url))(
   'on $engine three whole reports of 70 MB and more that nobody reads take a fraction of that in memory',
   async ({ openTestStore }) => {
     const opened = await openTestStore();

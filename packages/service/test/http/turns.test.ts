@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { drawPart } from '../../../../test/support/draw.ts';
+import { isThorough } from '../../../../test/support/draw.ts';
 import { machineSlowness } from '../../../../test/support/machine-slowness.ts';
 import { startMeteredService } from '../../../../test/support/metered-service.ts';
 import { openProbedTenant } from '../../../../test/support/probed-tenant.ts';
@@ -13,10 +13,8 @@ const records = 20_000;
 /** CPU milliseconds of a turn; more on a slower machine. */
 const turnMsMax = 20;
 
-/** A third of the runs has this test, and the nightly job: it takes 28 CPU seconds. */
-const [isTaken = false] = drawPart([true, false, false], 3);
-
-test.runIf(isTaken)(
+// takes 28 CPU seconds
+test.runIf(isThorough)(
   'no turn of the event loop costs over 20 ms of CPU, whatever the embedded store is used for',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-turns-'));
