@@ -138,7 +138,7 @@ const activeNote = ({ total, by }: SubscriptionSummary) =>
 const changedNumber = ({ period }: RecentChanges): string =>
   period === undefined ? text.unknownNumber : formatCount(period.summary.total);
 
-function changedNote({ since, isLost }: RecentChanges): string {
+function changedNote({ since, isLost, period }: RecentChanges): string {
   if (since === undefined) return text.firstVisit;
-  return isLost ? text.lost : text.changedSince(formatVisit(since));
+  return isLost ? text.lost : text.changedSince(formatVisit(period?.knownSince?.getTime() ?? since));
 }
