@@ -107,7 +107,7 @@ describe.skipIf(!hasCluster)('a Citus cluster', () => {
         tenant,
         rowsFrom(0, 20).map(({ id }) => subscriptionRow({ id, status: 'DEPLETED' })),
       );
-      const replacement = await strict.openReplacement(tenant);
+      const replacement = await strict.openStagedLoad(tenant);
       await replacement.add(rowsFrom(0, 25));
       await replacement.finish(false);
       await replacement.close();

@@ -93,9 +93,9 @@ const operations: Readonly<Record<TenantOperation, Case>> = {
     await removeRecords(store, tenant, ['id40', 'id41', 'missing']);
     await store.loadSubscriptions(tenant, rowsFrom(40, 2)); // they had tombstones
   },
-  async openReplacement(store, tenant) {
+  async openStagedLoad(store, tenant) {
     for (const dryRun of [true, false]) {
-      const replacement = await store.openReplacement(tenant);
+      const replacement = await store.openStagedLoad(tenant);
       await replacement.add([...rowsFrom(20, 30, { status: 'EXPIRED' }), ...rowsFrom(2_000, 10)]);
       await replacement.finish(dryRun);
       await replacement.close();

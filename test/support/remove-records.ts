@@ -1,5 +1,5 @@
 import { toCountedRow } from '../../packages/service/storage/counts/counted-row.ts';
-import type { ReplaceCounts, Row, Store, TenantId } from '../../packages/service/storage/store.ts';
+import type { Row, StagedCounts, Store, TenantId } from '../../packages/service/storage/store.ts';
 import { columnNames, type SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
 import { subscriptionRow } from './rows.ts';
 
@@ -10,11 +10,11 @@ export async function removeRecords(
   ids: readonly string[],
   loaded: readonly SubscriptionRow[] = [],
   importId?: string,
-): Promise<ReplaceCounts> {
+): Promise<StagedCounts> {
   const rows = await store.readTenant(tenant, (reader) =>
     reader.all(`select ${columnNames()} from subscription where tenant_id = $1`),
   );
-  const replacement = await store.openReplacement(tenant, importId);
+  const replacement = await store.openStagedLoad(tenant, importId);
   try {
     const kept = rows.filter(({ id }) => !ids.includes(String(id)));
     if (kept.length > 0) await replacement.add(kept.map(toRow));

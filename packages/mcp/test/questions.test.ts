@@ -364,7 +364,7 @@ describe('an assistant answers in one or two calls', () => {
 
   /** Replaces the records, as if on the day of the version. */
   async function load(tenant: TenantId, version: readonly SyntheticRow[], index: number): Promise<void> {
-    const replacement = await service.store.openReplacement(tenant, `0198-${index + 1}`);
+    const replacement = await service.store.openStagedLoad(tenant, `0198-${index + 1}`);
     const checked = version.map((row) => checkRow(row));
     await replacement.add(checked.map((each) => ('row' in each ? each.row : expect.unreachable())));
     await replacement.finish(false);

@@ -1,4 +1,4 @@
-import type { Replacement, Store, TenantId } from '../storage/store.ts';
+import type { StagedLoad, Store, TenantId } from '../storage/store.ts';
 import { ImportError, sayLeft } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-summary.ts';
@@ -30,10 +30,10 @@ export async function loadAtOnce(
   const left = replace ? 'nothing was changed' : 'nothing was loaded';
   return withImportLock(store, tenant, async (lock) => {
     await options.onStart?.();
-    const replacement = await store.openReplacement(tenant, importId, !replace);
+    const staged = await store.openStagedLoad(tenant, importId, !replace);
     const tally = noRowsYet();
     try {
-      await addRows(replacement, source, options, tally);
+      await addRows(staged, source, options, tally);
       if (tally.rejected > 0)
         return {
           ...summaryOf(tally, nothingLoaded),
@@ -41,20 +41,18 @@ export async function loadAtOnce(
           refused: refusalOf(tally, replace),
         };
       requireHeld(lock, left);
-      const { removed, ...counts } = await replacement
-        .finish(dryRun, { confirmed: options.remove })
-        .catch(sayLeft(left));
+      const { removed, ...counts } = await staged.finish(dryRun, { confirmed: options.remove }).catch(sayLeft(left));
       return { ...summaryOf(tally, counts), ...(replace && { removed }) };
     } finally {
       options.onCounts?.({ ...tally, ...nothingLoaded });
-      await replacement.close();
+      await staged.close();
     }
   });
 }
 
 /** Adds the valid rows of a source in batches, each while the next one is read. */
 async function addRows(
-  replacement: Replacement,
+  staged: StagedLoad,
   source: AsyncIterable<Buffer>,
   options: LoadOptions,
   tally: Tally,
@@ -66,7 +64,7 @@ async function addRows(
       options.onProgress?.(tally.read);
       // the load is refused anyway; read on only to report all faults
       if (tally.rejected > 0) continue;
-      pendingBatch = replacement.add(rows);
+      pendingBatch = staged.add(rows);
       pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
     }
   } finally {

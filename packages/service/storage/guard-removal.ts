@@ -1,5 +1,5 @@
 import { StorageError } from './error.ts';
-import type { RemovalGuard, ReplaceCounts } from './store.ts';
+import type { RemovalGuard, StagedCounts } from './store.ts';
 
 /** Fewest removed records that must be confirmed, unless they are all records. */
 const guardedMin = 20;
@@ -9,7 +9,7 @@ const guardedMin = 20;
  * than half and at least 20 of them, and the guard does not confirm their number: the source may
  * lack most of its rows.
  */
-export function guardRemoval({ updated, unchanged, removed }: ReplaceCounts, { confirmed }: RemovalGuard): void {
+export function guardRemoval({ updated, unchanged, removed }: StagedCounts, { confirmed }: RemovalGuard): void {
   const stored = updated + unchanged + removed;
   const isMany = removed > 0 && (removed === stored || (removed >= guardedMin && 2 * removed > stored));
   if (!isMany || confirmed === removed) return;

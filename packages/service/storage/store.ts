@@ -95,8 +95,8 @@ export interface LoadCounts {
   readonly unchanged: number;
 }
 
-/** How many rows a replacement inserted, updated, left unchanged or removed. */
-export interface ReplaceCounts extends LoadCounts {
+/** How many rows a staged load inserted, updated, left unchanged or removed. */
+export interface StagedCounts extends LoadCounts {
   readonly removed: number;
 }
 
@@ -107,19 +107,19 @@ export interface RemovalGuard {
 }
 
 /**
- * Collects rows for one transaction, in which they replace all rows of a tenant or, if it keeps the
+ * Stages rows for one transaction, in which they replace all rows of a tenant or, if it keeps the
  * others, those with the same ids. They are not visible before `finish`.
  */
-export interface Replacement {
+export interface StagedLoad {
   /** Adds rows with distinct ids. A row replaces one with the same id that was added before. */
   add(rows: readonly SubscriptionRow[]): Promise<void>;
   /**
-   * Writes the collected rows in one transaction and as one revision, durable when it resolves.
+   * Writes the staged rows in one transaction and as one revision, durable when it resolves.
    * Equal rows stay as they are. A dry run does the same and rolls it back. With a guard, rejects
    * with `REMOVES_MANY` as `guardRemoval` says.
    */
-  finish(dryRun: boolean, guard?: RemovalGuard): Promise<ReplaceCounts>;
-  /** Drops the collected rows, and rolls back what is running. */
+  finish(dryRun: boolean, guard?: RemovalGuard): Promise<StagedCounts>;
+  /** Drops the staged rows, and rolls back what is running. */
   close(): Promise<void>;
 }
 
@@ -216,10 +216,10 @@ export interface TenantWrites {
     importId?: string,
   ): Promise<LoadCounts>;
   /**
-   * Opens a replacement of all rows of a tenant, or of those whose ids it has if it keeps the
-   * others. The caller holds the tenant's import lock, and must close the replacement.
+   * Opens a load in which staged rows replace all rows of a tenant or, if it keeps the others, those
+   * with the same ids. The caller holds the tenant's import lock, and must close the load.
    */
-  openReplacement(tenant: TenantId, importId?: string, keepsOthers?: boolean): Promise<Replacement>;
+  openStagedLoad(tenant: TenantId, importId?: string, keepsOthers?: boolean): Promise<StagedLoad>;
   /**
    * Takes the import lock of a tenant without waiting. Returns `undefined` if another process holds
    * it.

@@ -135,7 +135,7 @@ async function eraseOwner({ store }: TestService, tenant: TenantId, owner: Recor
 
 async function replace({ store }: TestService, tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<void> {
   const lock = await store.lockImport(tenant);
-  const replacement = await store.openReplacement(tenant);
+  const replacement = await store.openStagedLoad(tenant);
   try {
     await replacement.add(rows);
     await replacement.finish(false);

@@ -13,7 +13,7 @@ export interface StoreRequest {
   readonly expectsNew: boolean;
 }
 
-/** How the statements that follow join the temporary tables of a replacement. */
+/** How the statements that follow join the temporary tables of a staged load. */
 export type Joins = 'all rows' | 'by key' | 'counts';
 
 /**
@@ -22,7 +22,7 @@ export type Joins = 'all rows' | 'by key' | 'counts';
  * - `store`: returns a row for each row that was written, with its `number` in `rows`; if it was
  *   stored before, also the former values, as `toRemoved` reads them.
  * - `compare`: fills the tables `changed` and, unless the others are kept, `removed` of a
- *   replacement as of the tenant's revision; returns the number of rows of each, and their bytes.
+ *   staged load as of the tenant's revision; returns the number of rows of each, and their bytes.
  * - `staged`: the rows of a statement about these tables alone.
  * - `join`: only PostgreSQL acts on it.
  * - `announce`: tells other processes of the change once it is committed.

@@ -45,7 +45,7 @@ export const removeOldTombstones: TenantSql = `delete from subscription_tombston
     select id from subscription_tombstone where tenant_id = $1 and revision <= $2 order by revision, id limit $3
   ) returning id`;
 
-// Versions, rows and tombstones of a replacement, from its temporary tables
+// Versions, rows and tombstones of a staged load, from its temporary tables
 
 export const keepReplaced: TenantSql = `insert into subscription_version (${versionColumns})
   select s.tenant_id, cast($2 as bigint), s.revision, ${columnNames('s')} from subscription as s where s.tenant_id = $1

@@ -3,7 +3,7 @@ import type { SubscriptionRow } from '../subscription-row.ts';
 import type { TenantChange } from './tenant-change.ts';
 
 /** The changes of a store as functions; its engine runs each as one transaction. */
-export abstract class TenantWriter implements Omit<TenantWrites, 'openReplacement' | 'lockImport' | 'writeTenant'> {
+export abstract class TenantWriter implements Omit<TenantWrites, 'openStagedLoad' | 'lockImport' | 'writeTenant'> {
   /** Durable when it resolves. The caller knows the type of the result. */
   protected abstract change<T>(change: TenantChange): Promise<T>;
 

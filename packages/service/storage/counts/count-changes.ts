@@ -30,7 +30,7 @@ export interface RowChange {
 }
 
 /**
- * The change that a replacement makes to one row: `was` is whether it existed before, `stays`
+ * The change that a staged load makes to one row: `was` is whether it existed before, `stays`
  * whether it exists afterwards; the columns `new_…` are its new values.
  */
 export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowChange {

@@ -6,7 +6,7 @@ import { defineColumns } from '../subscription-row.ts';
 import { dataBytes } from '../tables/storage-use.ts';
 import type { RunStatement } from './statements.ts';
 
-// The temporary tables of a replacement, which its transaction drops. Only the comparison reads the
+// The temporary tables of a staged load, which its transaction drops. Only the comparison reads the
 // tenant's table, so that a distributed engine can run it.
 
 /**

@@ -11,9 +11,9 @@ import {
   type MigrationResult,
   type PoolUse,
   type ReadOptions,
-  type Replacement,
   type Row,
   type SqlValue,
+  type StagedLoad,
   type Store,
   type StoreCheck,
   type StorePart,
@@ -30,8 +30,8 @@ import { requireUsable } from './database-facts.ts';
 import { examinePostgres } from './examine.ts';
 import { migratePostgres } from './migrate.ts';
 import { ChangeNotifications } from './notifications.ts';
-import { openPostgresReplacement } from './replacement.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
+import { openPostgresStagedLoad } from './staged-load.ts';
 import { Statements } from './statements.ts';
 import { type ChangeParts, runChange, writeTenant } from './tenant-changes.ts';
 import { type TransactionParts, transactOnPostgres } from './transact.ts';
@@ -109,14 +109,14 @@ class PostgresStore extends TenantWriter implements Store {
     return openPostgresSnapshot(this.#shared.url, tenant, pauseMsMax, deadline);
   }
 
-  async openReplacement(tenant: TenantId, importId?: string, keepsOthers = false): Promise<Replacement> {
+  async openStagedLoad(tenant: TenantId, importId?: string, keepsOthers = false): Promise<StagedLoad> {
     const { url, keepsHistory, bytesMax } = this.#shared;
     const target = { tenant, keepsHistory, bytesMax, importId, keepsOthers };
-    const replacement = await openPostgresReplacement(url, target);
+    const load = await openPostgresStagedLoad(url, target);
     return {
-      ...replacement,
+      ...load,
       finish: async (...how) => {
-        const counts = await replacement.finish(...how);
+        const counts = await load.finish(...how);
         this.#shared.notifications.noteOwnChange();
         return counts;
       },

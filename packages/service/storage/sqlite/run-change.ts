@@ -20,7 +20,7 @@ import type { SqliteConnection } from './connection.ts';
 interface ChangeTarget {
   readonly connection: SqliteConnection;
   readonly tenant: TenantId;
-  /** Compares what a replacement has staged with the rows of the tenant at its revision. */
+  /** Compares what is staged with the rows of the tenant at its revision. */
   readonly compare?: (revision: number) => Row;
 }
 

@@ -21,10 +21,10 @@ import {
   type ImportLock,
   type MigrationResult,
   type ReadOptions,
-  type ReplaceCounts,
-  type Replacement,
   type Row,
   type SqlValue,
+  type StagedCounts,
+  type StagedLoad,
   type Store,
   type StoreCheck,
   type StorePart,
@@ -39,7 +39,7 @@ import { prepareFolder } from './folder.ts';
 import { lockImportOnSqlite, lockShared, type UseLock } from './locks.ts';
 import { SqlitePageReaders } from './page-readers.ts';
 import { type ReadBounds, SqliteReaders } from './readers.ts';
-import type { ReplacementRequest, ReplacementStart } from './replacement-thread.ts';
+import type { StagedLoadRequest, StagedLoadStart } from './staged-load-thread.ts';
 import { SqliteThread } from './thread.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -153,9 +153,9 @@ class SqliteStore extends TenantWriter implements Store {
     return this.#shared.readers.openSnapshot(tenant, this.#bounds);
   }
 
-  async openReplacement(tenant: TenantId, importId?: string, keepsOthers = false): Promise<Replacement> {
+  async openStagedLoad(tenant: TenantId, importId?: string, keepsOthers = false): Promise<StagedLoad> {
     const { file, keepsHistory, bytesMax } = this.#shared;
-    return openReplacement({ file, tenant, keepsHistory, bytesMax, importId, keepsOthers });
+    return openStagedLoad({ file, tenant, keepsHistory, bytesMax, importId, keepsOthers });
   }
 
   async lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
@@ -333,14 +333,14 @@ const createMigrationTable =
   'create table if not exists schema_migration (name text not null primary key, checksum text not null, oldest_schema text not null) strict';
 
 /**
- * Opens a replacement on the embedded store in its own thread: the final comparison takes seconds,
+ * Opens a staged load on the embedded store in its own thread: the final comparison takes seconds,
  * during which the main thread keeps serving requests.
  */
-function openReplacement(start: ReplacementStart): Replacement {
-  const thread = new SqliteThread<ReplacementRequest>(new URL('./replacement-thread.ts', import.meta.url), start);
+function openStagedLoad(start: StagedLoadStart): StagedLoad {
+  const thread = new SqliteThread<StagedLoadRequest>(new URL('./staged-load-thread.ts', import.meta.url), start);
   return {
     add: (rows) => thread.request({ kind: 'add', rows }),
-    finish: (dryRun, guard) => thread.request<ReplaceCounts>({ kind: 'finish', dryRun, guard }),
+    finish: (dryRun, guard) => thread.request<StagedCounts>({ kind: 'finish', dryRun, guard }),
     close: () => thread.end(),
   };
 }

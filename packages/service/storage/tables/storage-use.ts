@@ -1,4 +1,4 @@
-import type { ReplaceCounts, Row, TenantSql } from '../store.ts';
+import type { Row, StagedCounts, TenantSql } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
 // What a tenant is charged for its records, their history and tombstones
@@ -62,10 +62,10 @@ export function sumsOf(changes: readonly ChangedRow[], revived: number): Changed
 }
 
 /**
- * The sums of a replacement: its counts, and a row with `bytes_before`, `bytes_after`, `revived`.
+ * The sums of a staged load: its counts, and a row with `bytes_before`, `bytes_after`, `revived`.
  */
 export const toChangedSums = (
-  { inserted, updated, removed }: Pick<ReplaceCounts, 'inserted' | 'updated' | 'removed'>,
+  { inserted, updated, removed }: Pick<StagedCounts, 'inserted' | 'updated' | 'removed'>,
   row: Row,
 ): ChangedSums => ({
   before: { rows: updated + removed, bytes: Number(row.bytes_before) },

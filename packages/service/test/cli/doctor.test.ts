@@ -265,7 +265,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     expect(await removal).toMatchObject({ removed: 1 });
     await store.loadSubscriptions(tenant, rows('c'));
     await loseRevision();
-    const replacement = await store.openReplacement(tenant);
+    const replacement = await store.openStagedLoad(tenant);
     await replacement.add(rows('d'));
     expect(await replacement.finish(false)).toMatchObject({ updated: 2 });
     await replacement.close();

@@ -219,7 +219,7 @@ describe.each(chosen)('the summary of changes on $engine', ({ openTestStore }) =
     const rows = records.map(rowOf);
     const given = new Map(records);
     if (kind === 'replace') {
-      const replacement = await store.openReplacement(tenant, importId);
+      const replacement = await store.openStagedLoad(tenant, importId);
       await replacement.add(rows);
       await replacement.finish(false);
       await replacement.close();

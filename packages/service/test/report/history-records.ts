@@ -31,7 +31,7 @@ export function rowOf({ n, version }: VersionOf): SubscriptionRow {
 }
 
 export async function replaceAll(store: Store, tenant: TenantId, records: readonly VersionOf[]): Promise<void> {
-  const replacement = await store.openReplacement(tenant);
+  const replacement = await store.openStagedLoad(tenant);
   await replacement.add(records.map(rowOf));
   await replacement.finish(false);
   await replacement.close();

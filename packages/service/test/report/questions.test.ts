@@ -167,7 +167,7 @@ describe.each(drawOne(engines, import.meta.url))('questions with all parameters 
     tenant = (await findTenant(opened.store, 'questions'))?.tenant as TenantId;
     await opened.store.loadSubscriptions(tenant, first);
     firstRevision = (await findTenant(opened.store, 'questions'))?.revision ?? 0;
-    const replacement = await opened.store.openReplacement(tenant, '01890a5d-ac96-774b-bcce-b302099a8057');
+    const replacement = await opened.store.openStagedLoad(tenant, '01890a5d-ac96-774b-bcce-b302099a8057');
     await replacement.add(second);
     await replacement.finish(false);
     await replacement.close();

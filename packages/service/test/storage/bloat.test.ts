@@ -44,7 +44,7 @@ test.skipIf(onCluster)(
       await store.loadSubscriptions(tenant, rowsOf(0));
       const first = await vacuumedSize();
       for (let night = 1; night <= nights; night += 1) {
-        const replacement = await store.openReplacement(tenant);
+        const replacement = await store.openStagedLoad(tenant);
         await replacement.add(rowsOf(night));
         const { updated } = await replacement.finish(false);
         await replacement.close();

@@ -62,7 +62,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     return rows.map(({ revision, committed_at: at }) => ({ revision: Number(revision), at: Number(at) }));
   };
   const replaceAll = async (tenant: TenantId, rows: ReturnType<typeof largeRows>, isDryRun = false) => {
-    const replacement = await store.openReplacement(tenant);
+    const replacement = await store.openStagedLoad(tenant);
     try {
       await replacement.add(rows);
       return await replacement.finish(isDryRun);

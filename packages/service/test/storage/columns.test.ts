@@ -29,7 +29,7 @@ describe.each(drawOne(engines, import.meta.url))('each column of a record on $en
   });
   afterAll(() => opened.close());
   const replaceWith = async (tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<void> => {
-    const replacement = await store.openReplacement(tenant);
+    const replacement = await store.openStagedLoad(tenant);
     await replacement.add(rows);
     await replacement.finish(false);
     await replacement.close();

@@ -344,7 +344,7 @@ describe.each(drawn)('counts on $engine', ({ openTestStore }) => {
       await expect(load(tenant, rows.slice(max))).rejects.toMatchObject(refused);
       expect((await findTenant(store, tenant))?.revision).toBe(revision);
       for (const dryRun of [true, false]) {
-        const replacement = await store.openReplacement(tenant);
+        const replacement = await store.openStagedLoad(tenant);
         await replacement.add(rows);
         await expect(replacement.finish(dryRun), `dry run ${dryRun}`).rejects.toMatchObject(refused);
         await replacement.close();

@@ -65,7 +65,7 @@ describe('behind a transaction pooler', () => {
 
   test('consecutive replacements succeed in shared sessions', async () => {
     for (const ids of [['a', 'b', 'c'], ['b'], ['b', 'd']]) {
-      const replacement = await opened.store.openReplacement(tenant);
+      const replacement = await opened.store.openStagedLoad(tenant);
       for (const id of ids) await replacement.add([subscriptionRow({ id })]);
       await replacement.finish(false);
       await replacement.close();

@@ -179,7 +179,7 @@ describe('when PostgreSQL fails', () => {
 
   test('a replacement whose connection is killed while it writes changes nothing', async () => {
     const before = await revision();
-    const replacement = await opened.store.openReplacement(tenant);
+    const replacement = await opened.store.openStagedLoad(tenant);
     await replacement.add([subscriptionRow({ id: 'new' })]);
     await killAt('subscription_span', 'subreport-replace', () => replacement.finish(false));
     await replacement.close();

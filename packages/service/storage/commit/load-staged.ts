@@ -1,7 +1,7 @@
 import { countedChangesMax, toRowChange } from '../counts/count-changes.ts';
 import { ask } from '../counts/count-work.ts';
 import { guardRemoval } from '../guard-removal.ts';
-import type { RemovalGuard, ReplaceCounts } from '../store.ts';
+import type { RemovalGuard, StagedCounts, TenantId } from '../store.ts';
 import { growthOf, toChangedSums } from '../tables/storage-use.ts';
 import type { ChangeWork } from './change-request.ts';
 import type { Changed, ChangeOptions, RowChanges } from './commit-change.ts';
@@ -14,15 +14,20 @@ import {
   writeReplaced,
 } from './statements.ts';
 
-/**
- * Replaces all rows of a tenant, or those with the same ids, by those that a replacement has
- * staged; equal rows stay as they are.
- */
-export const replaceRows = (
+/** What staged rows are loaded into, and how. */
+export interface StagedOptions extends ChangeOptions {
+  readonly tenant: TenantId;
+  readonly importId: string | undefined;
+  /** Whether rows that are not staged stay. */
+  readonly keepsOthers: boolean;
+}
+
+/** Loads the staged rows of a tenant, and removes the others unless they stay; equal rows stay. */
+export const loadStaged = (
   guard: RemovalGuard | undefined,
-  { keepsHistory, keepsOthers }: Pick<ChangeOptions, 'keepsHistory'> & { readonly keepsOthers: boolean },
-): RowChanges<ReplaceCounts> => ({
-  *write({ last, revision }): ChangeWork<Changed<ReplaceCounts>> {
+  { keepsHistory, keepsOthers }: StagedOptions,
+): RowChanges<StagedCounts> => ({
+  *write({ last, revision }): ChangeWork<Changed<StagedCounts>> {
     yield [{ kind: 'join', joins: 'all rows' }];
     const [[compared = {}] = []] = yield [{ kind: 'compare', revision: Number(last.revision), keepsOthers }];
     const [staged, inserted, changed, removed] = ['staged', 'inserted', 'changed', 'removed'].map((name) =>

@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads';
-import { type ChangeOptions, commitChange } from '../commit/commit-change.ts';
-import { replaceRows } from '../commit/replace-rows.ts';
+import { commitChange } from '../commit/commit-change.ts';
+import { loadStaged, type StagedOptions } from '../commit/load-staged.ts';
 import { countDifferences } from '../commit/statements.ts';
 import { countedColumns, countedNames, countedOf, defineCounted } from '../counts/counted-row.ts';
-import type { RemovalGuard, ReplaceCounts, Row, TenantId } from '../store.ts';
+import type { RemovalGuard, Row, StagedCounts } from '../store.ts';
 import { columnNames, defineColumns, rowValues, type SubscriptionRow, valuePlaceholders } from '../subscription-row.ts';
 import { selectRevision } from '../tables/revision.ts';
 import { dataBytes } from '../tables/storage-use.ts';
@@ -11,10 +11,10 @@ import { SqliteConnection, writerPragmas } from './connection.ts';
 import { runOnSqlite } from './run-change.ts';
 import { serveRequests } from './thread.ts';
 
-// The thread of one replacement on the embedded store (`store.ts`). It may wait for the
+// The thread of one staged load on the embedded store (`store.ts`). It may wait for the
 // writer's lock inside SQLite, because nothing else runs on this thread.
 
-const start = workerData as ReplacementStart;
+const start = workerData as StagedLoadStart;
 const { file, tenant, keepsOthers } = start;
 /** Time limit for waiting for other writers, whose writes take milliseconds. */
 const writeWaitMs = 60_000;
@@ -28,7 +28,7 @@ connection.run(`
     ${defineCounted('integer')}) without rowid;
   create temp table removed (id text not null primary key, bytes_before integer not null, ${defineCounted('integer')}) without rowid`);
 
-serveRequests<ReplacementRequest>((request) =>
+serveRequests<StagedLoadRequest>((request) =>
   request.kind === 'finish' ? finish(request.dryRun, request.guard) : add(request.rows),
 );
 
@@ -41,16 +41,16 @@ function add(rows: readonly SubscriptionRow[]): void {
 /**
  * Compares in one snapshot without holding the writer's lock. If the revision has changed since
  * then, compares again under the lock. A dry run writes too and rolls back, so that it refuses what
- * the replacement would refuse.
+ * the load would refuse.
  */
-function finish(dryRun: boolean, guard: RemovalGuard | undefined): ReplaceCounts {
+function finish(dryRun: boolean, guard: RemovalGuard | undefined): StagedCounts {
   connection.run('begin');
   const compared = compare();
   connection.run('commit');
   connection.run('begin immediate');
   try {
     const compareAgain = (revision: number): Row => (revision === compared.revision ? compared.row : compare().row);
-    const change = commitChange(replaceRows(guard, start), start);
+    const change = commitChange(loadStaged(guard, start), start);
     const counts = runOnSqlite({ connection, tenant, compare: compareAgain }, change);
     connection.run(dryRun ? 'rollback' : 'commit');
     return counts;
@@ -80,15 +80,9 @@ const findRemoved = `insert into temp.removed (${countedColumns}, bytes_before)
   select ${countedColumns}, ${dataBytes('s')} from main.subscription as s
   where tenant_id = $1 and not exists (select 1 from temp.staged as t where t.id = s.id)`;
 
-export type ReplacementRequest =
+export type StagedLoadRequest =
   | { readonly kind: 'add'; readonly rows: readonly SubscriptionRow[] }
   | { readonly kind: 'finish'; readonly dryRun: boolean; readonly guard: RemovalGuard | undefined };
 
 /** The start data of the thread. */
-export interface ReplacementStart extends ChangeOptions {
-  readonly file: string;
-  readonly tenant: TenantId;
-  readonly importId: string | undefined;
-  /** Whether rows that are not staged stay. */
-  readonly keepsOthers: boolean;
-}
+export type StagedLoadStart = StagedOptions & { readonly file: string };

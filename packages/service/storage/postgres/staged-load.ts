@@ -1,6 +1,6 @@
 import { commitChange } from '../commit/commit-change.ts';
-import { replaceRows } from '../commit/replace-rows.ts';
-import type { Replacement, Row, TenantId } from '../store.ts';
+import { loadStaged, type StagedOptions } from '../commit/load-staged.ts';
+import type { Row, StagedLoad } from '../store.ts';
 import { assignColumns, columnNames } from '../subscription-row.ts';
 import { begin, columnArrays, unnestColumns } from './change-sql.ts';
 import { createTables } from './compare-staged.ts';
@@ -14,13 +14,13 @@ import { distributedOption, noTimeLimit, tenantRights, tenantRole } from './sess
 const statementMsMax = 3_600_000;
 
 /**
- * Opens a replacement on a dedicated connection with long-running statements. Rows are collected in
- * a temporary table and compared with the stored keys, and only differences are written. Only the
+ * Opens a staged load on a dedicated connection with long-running statements. Rows are staged in a
+ * temporary table and compared with the stored keys, and only differences are written. Only the
  * comparison reads the tenant's table, so that a distributed engine can run it. Everything is one
  * transaction, because a pooler could continue the next one in another session, without the
  * temporary tables.
  */
-export async function openPostgresReplacement(url: string, target: ReplacementTarget): Promise<Replacement> {
+export async function openPostgresStagedLoad(url: string, target: StagedOptions): Promise<StagedLoad> {
   const { tenant } = target;
   const client = createDedicatedClient(url, {
     name: 'subreport-replace',
@@ -55,24 +55,13 @@ export async function openPostgresReplacement(url: string, target: ReplacementTa
       for (const [text, values] of tenantRights(tenant, stepDown)) await run(text, values);
       // staged rows are written by an upsert, so nothing depends on the cluster
       const session = { run, tenant, isDistributed: false };
-      const counts = await runOnPostgres(session, commitChange(replaceRows(guard, target), target));
-      // a dry run has written too, so that it refuses what the replacement would refuse
+      const counts = await runOnPostgres(session, commitChange(loadStaged(guard, target), target));
+      // a dry run has written too, so that it refuses what the load would refuse
       await run(dryRun ? 'rollback' : 'commit');
       return counts;
     },
     close: () => close(client), // an open transaction is rolled back with its session
   };
-}
-
-interface ReplacementTarget {
-  readonly tenant: TenantId;
-  /** Whether former versions of changed records are kept. */
-  readonly keepsHistory: boolean;
-  /** The storage budget of a tenant in bytes; 0 means no limit. */
-  readonly bytesMax: number;
-  readonly importId: string | undefined;
-  /** Whether rows that are not staged stay. */
-  readonly keepsOthers: boolean;
 }
 
 const stageRows = `insert into staged (${columnNames()})
