@@ -1,7 +1,7 @@
 import type { Store, TenantId } from '../storage/store.ts';
 import { withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-summary.ts';
-import { loadAtOnce } from './load-at-once.ts';
+import { type LoadOptions, loadAtOnce } from './load-at-once.ts';
 import { createBatchLoader, type LoadTarget, sayLoaded } from './load-batches.ts';
 import { batchRows, readBatches } from './read-batches.ts';
 import { decompressed, noRowsYet, readValidRows, type SourceOptions } from './read-valid-rows.ts';
@@ -14,13 +14,9 @@ interface ImportOptions extends SourceOptions {
   readonly batchRowsMax?: number | undefined;
 }
 
-export interface WholeOptions extends ImportOptions {
+export interface WholeOptions extends ImportOptions, LoadOptions {
   /** Whether one invalid row means that nothing is loaded. */
   readonly strict: boolean;
-  /** Whether the records of the source replace all others. */
-  readonly replace: boolean;
-  /** How many records a replacement removes, if the caller says so (`guardRemoval`). */
-  readonly remove?: number | undefined;
 }
 
 /**

@@ -5,7 +5,7 @@ import { type ImportSummary, nothingLoaded, summaryOf } from './import-summary.t
 import { batchRows, readBatches } from './read-batches.ts';
 import { decompressed, noRowsYet, type SourceOptions, type Tally } from './read-valid-rows.ts';
 
-interface LoadOptions extends SourceOptions {
+export interface LoadOptions extends SourceOptions {
   /** Count what would change, and change nothing. */
   readonly dryRun: boolean;
   /** Whether records that are not in the source are removed. */
@@ -34,12 +34,8 @@ export async function loadAtOnce(
     const tally = noRowsYet();
     try {
       await addRows(staged, source, options, tally);
-      if (tally.rejected > 0)
-        return {
-          ...summaryOf(tally, nothingLoaded),
-          ...(replace && { removed: 0 }),
-          refused: refusalOf(tally, replace),
-        };
+      const nothing = { ...summaryOf(tally, nothingLoaded), ...(replace && { removed: 0 }) };
+      if (tally.rejected > 0) return { ...nothing, refused: refusalOf(tally, replace) };
       requireHeld(lock, left);
       const { removed, ...counts } = await staged.finish(dryRun, { confirmed: options.remove }).catch(sayLeft(left));
       return { ...summaryOf(tally, counts), ...(replace && { removed }) };
