@@ -35,7 +35,7 @@ export async function loadAtOnce(
     try {
       await addRows(staged, source, options, tally);
       const nothing = { ...summaryOf(tally, nothingLoaded), ...(replace && { removed: 0 }) };
-      if (tally.rejected > 0) return { ...nothing, refused: refusalOf(tally, replace) };
+      if (tally.rejected > 0) return { ...nothing, refused: refusalOf(tally, replace, left) };
       requireHeld(lock, left);
       const { removed, ...counts } = await staged.finish(dryRun, { confirmed: options.remove }).catch(sayLeft(left));
       return { ...summaryOf(tally, counts), ...(replace && { removed }) };
@@ -68,10 +68,8 @@ async function addRows(
   }
 }
 
-const refusalOf = ({ read, rejected }: Tally, replace: boolean): ImportError =>
+const refusalOf = ({ read, rejected }: Tally, replace: boolean, left: string): ImportError =>
   new ImportError(
     'BAD_ROWS',
-    replace
-      ? `Cannot replace the records: every row must be valid, or the record of an invalid one would be removed: ${rejected} of ${read} are not; nothing was changed`
-      : `Cannot import strictly: every row must be valid: ${rejected} of ${read} are not; nothing was loaded`,
+    `Cannot ${replace ? 'replace the records: every row must be valid, or the record of an invalid one would be removed' : 'import strictly: every row must be valid'}: ${rejected} of ${read} are not; ${left}`,
   );

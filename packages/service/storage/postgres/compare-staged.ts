@@ -9,10 +9,7 @@ import type { RunStatement } from './statements.ts';
 // The temporary tables of a staged load, which its transaction drops. Only the comparison reads the
 // tenant's table, so that a distributed engine can run it.
 
-/**
- * Fills `changed` and, unless the others are kept, `removed`; returns the number of rows of each
- * table, and their bytes.
- */
+/** Fills `changed` and, unless others stay, `removed`; returns what `countDifferences` counts. */
 export async function compareStaged(
   run: RunStatement,
   tenant: TenantId,

@@ -111,8 +111,7 @@ class PostgresStore extends TenantWriter implements Store {
 
   async openStagedLoad(tenant: TenantId, importId?: string, keepsOthers = false): Promise<StagedLoad> {
     const { url, keepsHistory, bytesMax } = this.#shared;
-    const target = { tenant, keepsHistory, bytesMax, importId, keepsOthers };
-    const load = await openPostgresStagedLoad(url, target);
+    const load = await openPostgresStagedLoad(url, { tenant, keepsHistory, bytesMax, importId, keepsOthers });
     return {
       ...load,
       finish: async (...how) => {
