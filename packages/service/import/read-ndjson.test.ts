@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Product } from '../../contract/product.ts';
@@ -98,6 +97,16 @@ describe('reading NDJSON', () => {
     ]);
   });
 
+  test.each([
+    ['{"id":"9\\": -9","peri\\u006fd" : 1e-400}', '1e-400'],
+    ['{"period":30.00000000000000000001,"id":"p"}', '30.00000000000000000001'],
+    ['{"period":30.0}', 30],
+    ['{"period":1.5}', 1.5],
+  ])('leaves a period as a string if parsing would make it whole: %s', async (product, period) => {
+    const [row] = await read(`{"product":${product}}`);
+    expect(row?.content).toMatchObject({ value: { product: { period } } });
+  });
+
   test('reads a line of exactly the maximum length', async () => {
     const text = `"${'a'.repeat(rowBytesMax - 2)}"`;
     expect((await read(`${text}\n`))[0]?.content).toEqual({ value: text.slice(1, -1) });
@@ -117,14 +126,12 @@ describe('reading NDJSON', () => {
     expect(text.length).toBeGreaterThan(0.8 * rowBytesMax);
   });
 
-  const shape = 'a JSON object at most 4 levels deep';
-
   test.each([
     ['nested deeper', `{"a":${'['.repeat(4)}${']'.repeat(4)}}`],
     ['nested as deep as its length allows', `{"a":${'['.repeat(8_000)}${']'.repeat(8_000)}}`],
     ['nested deeper in objects', '{"a":{"b":{"c":{"d":{}}}}}'],
   ])('rejects a row %s', async (_title, text) => {
-    expect(values(await read(`\n${text}\n`))).toEqual([[2, shape]]);
+    expect(values(await read(`\n${text}\n`))).toEqual([[2, 'a JSON object at most 4 levels deep']]);
   });
 
   test('parses a row with brackets, commas and quotes in its strings', async () => {
@@ -141,10 +148,9 @@ describe('reading NDJSON', () => {
 });
 
 describe('the summary line of an export, read as NDJSON,', () => {
-  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
   const report = (rows: readonly object[]): string => {
     const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-    return text + writeSummaryLine({ rows: rows.length, sha256: sha256(text) });
+    return text + writeSummaryLine({ rows: rows.length, sha256: '0'.repeat(64) });
   };
   const three = report([{ a: 'ä' }, { a: 2 }, { a: 3 }]);
 

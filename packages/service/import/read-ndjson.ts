@@ -106,13 +106,19 @@ function readLine(line: number, bytes: Buffer, parse: typeof parseRow): SourceRo
 /** How deep a row may be. A valid row has 2 levels; the fault of another one names its field. */
 const rowDepthMax = 4;
 
-/** Parses the JSON of a row. */
+/** A member's number that is not written as a whole one; a valid row has none. */
+const oddNumber = /(?<!\\)"\s*:\s*(?!\d{1,9}(?:\.0+)?\s*[,}])(-?\d[^\s,}]*)/;
+
+/** Parses the JSON of a row. A period that parsing would make whole, `1e-400`, stays a string. */
 function parseRow(text: string): SourceRow['content'] {
   try {
-    return { value: parseJson(text, rowDepthMax) };
+    const value = parseJson(text, rowDepthMax);
+    const { product } = (value ?? {}) as { readonly product?: { period?: unknown } };
+    const [, digits] = oddNumber.exec(text) ?? [];
+    if (Number.isInteger(product?.period) && product?.period === Number(digits)) product.period = digits;
+    return { value };
   } catch (error) {
-    if (error instanceof RepeatedError)
-      return { faults: [{ field: shownName(error.path), value: null, rule: 'given once, not repeatedly' }] };
+    if (error instanceof RepeatedError) return fault('given once, not repeatedly', shownName(error.path));
     if (error instanceof DepthError) return fault(`a JSON object ${error.rule}`);
     return fault(`a JSON object on one line (${withoutSource(error as SyntaxError)})`);
   }
@@ -121,6 +127,6 @@ function parseRow(text: string): SourceRow['content'] {
 /** The parser's message without its quote of the row, which may be an email address. */
 const withoutSource = ({ message }: SyntaxError): string => message.replace(/, (\.\.\.)?".*/s, '');
 
-const fault = (rule: string): { readonly faults: readonly RowFault[] } => ({
-  faults: [{ field: '', value: null, rule }],
+const fault = (rule: string, field = ''): { readonly faults: readonly RowFault[] } => ({
+  faults: [{ field, value: null, rule }],
 });
