@@ -63,7 +63,7 @@ export class PostgresConnections {
   #observeWait: ((seconds: number) => void) | undefined;
   /** Connections that have completed a use: the server may have closed them since. */
   readonly #used = new WeakSet<pg.PoolClient>();
-  /** Tenants whose last work did not finish in time. */
+  /** Tenants whose last work did not finish in time; all are forgotten when there are 1,000. */
   readonly #hanging = new Set<string>();
 
   constructor({ url, poolSize, operationMs = operationMsDefault, onConnectionError }: PostgresOptions) {
@@ -119,6 +119,7 @@ export class PostgresConnections {
       if (!reads || isLate || !isConnectionLost(error)) throw error;
       return await once(await this.#connectAnew(end));
     } finally {
+      if (this.#hanging.size >= 1_000) this.#hanging.clear();
       if (tenant !== undefined && isLate) this.#hanging.add(tenant);
       else if (tenant !== undefined) this.#hanging.delete(tenant);
     }
