@@ -6,7 +6,7 @@ import { type RecordedImport, withHistory } from '../import/with-history.ts';
 import type { TenantId } from '../storage/store.ts';
 import { type OperatorContext, performInSteps } from './perform.ts';
 
-/** What is loaded, and how: the parameters of `loadSubscriptions`, whoever has read them. */
+/** What is loaded, and how: the same for a command and for a request of `loadSubscriptions`. */
 interface Load extends Omit<WholeOptions, 'strict' | 'replace' | 'dryRun' | 'onRejected'> {
   readonly tenant: TenantId;
   readonly via: 'command' | 'http';
@@ -32,12 +32,11 @@ interface Loaded {
 export async function loadRecords(context: OperatorContext, load: Load): Promise<Loaded> {
   const { tenant, via, source, flags, errors, errorsMax, ...options } = load;
   const started = performance.now();
-  const dryRun = flags['dry-run'];
+  const { strict, replace, 'dry-run': dryRun } = flags;
   const onRejected: WholeOptions['onRejected'] = (row) => {
     if (errors.length < errorsMax) errors.push({ line: row.line, errors: [...row.errors] });
     return options.onRejected?.(row);
   };
-  const { strict, replace } = flags;
   const { refused, importId, firstRecords, ...counts } = await recordLoad(context, load, (follow) =>
     importWhole(context.store, tenant, source, follow({ ...options, strict, replace, dryRun, onRejected })),
   );

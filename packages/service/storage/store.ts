@@ -215,10 +215,7 @@ export interface TenantWrites {
     expectsNew?: boolean,
     importId?: string,
   ): Promise<LoadCounts>;
-  /**
-   * Opens a load in which staged rows replace all rows of a tenant or, if it keeps the others, those
-   * with the same ids. The caller holds the tenant's import lock, and must close the load.
-   */
+  /** Opens a staged load. The caller holds the tenant's import lock, and must close the load. */
   openStagedLoad(tenant: TenantId, importId?: string, keepsOthers?: boolean): Promise<StagedLoad>;
   /**
    * Takes the import lock of a tenant without waiting. Returns `undefined` if another process holds

@@ -175,18 +175,14 @@ async function findProducts(reader: TenantReader, { text, isThere }: TextSql): P
 
 /** Whether an ICCID is as a spreadsheet leaves a number of more than 15 digits. */
 const isRounded = `(length(iccid) > 18 and rtrim(substr(iccid, 16), '0') = '')`;
-/**
- * Rounded ICCIDs are reported from this number on, and from 1 in so many records: of serial
- * numbers, 1 in 10,000 ends in 0000.
- */
+/** Fewer rounded ICCIDs are not reported. */
 const roundedMin = 5;
+/** They must be at least 1 in 1,000 records: 1 in 10,000 serial numbers ends in 0000 by chance. */
 const recordsPerRounded = 1_000;
 
-/**
- * ICCIDs of rare lengths are reported from this number on; a length is rare up to 1 in so many
- * records.
- */
+/** Fewer ICCIDs of rare lengths are not reported. */
 const oddLengthsMin = 5;
+/** A length is rare if at most 1 in 20 records has it. */
 const recordsPerOddLength = 20;
 
 /** An ICCID as two numbers, its last 18 digits and those before, which integers can hold. */
