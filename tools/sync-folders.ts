@@ -11,7 +11,7 @@ export const syncFolders = [
   },
   {
     path: 'cli/sync/source',
-    contents: 'what all copies share: the report and its records, comparison, errors, retries, state files',
+    contents: 'what all copies share: the report and its records, comparison, errors, what is temporary, state files',
     imports: ['client/index.ts', 'contract', 'terminal/create-folders.ts', ...messages, 'node'],
   },
   {
