@@ -51,13 +51,13 @@ const rows: readonly Folder[] = [
   },
   {
     path: 'storage',
-    contents: 'the `Store` interface, its types, the migrations',
+    contents: 'the `Store` interface, its types, the clock, the migrations',
     imports: ['node'],
   },
   {
     path: 'storage/open-store.ts',
     contents: 'opens the store of one of the two engines',
-    imports: ['storage/sqlite/store.ts', 'storage/postgres', 'node'],
+    imports: ['storage/sqlite/store.ts', 'storage/postgres'],
   },
   {
     path: 'storage/counts',
@@ -82,7 +82,7 @@ const rows: readonly Folder[] = [
   {
     path: 'storage/read',
     contents: 'reads pages, summaries and changes; the same statements on both engines',
-    imports: ['storage/*', 'storage/counts', 'lru-cache', 'node:timers/promises'],
+    imports: ['storage/*', 'storage/counts', 'lru-cache'],
   },
   {
     path: 'storage/sqlite',
@@ -248,7 +248,7 @@ const rows: readonly Folder[] = [
   {
     path: 'outgoing',
     contents: 'the rules of every outgoing connection of the programs and the store: bounds, time limits, TLS, proxies',
-    imports: ['contract', 'client/error.ts', 'client/sender.ts', 'node'],
+    imports: ['contract', 'client/error.ts', 'node'],
   },
   ...syncFolders,
   {
@@ -286,7 +286,6 @@ const rows: readonly Folder[] = [
       'operator/error.ts',
       'service/cli/config.ts',
       'terminal/error.ts',
-      'terminal/output.ts',
       'pino',
       'node',
     ],
