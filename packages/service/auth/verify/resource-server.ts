@@ -119,7 +119,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
     const client = findTokenClient(claims);
     const entry = { claims, keyMark, client, changeMark };
     const seconds = Math.min(Math.max(claims.validUntil - now(), 1), rememberedSecondsMax);
-    // the claims are a part of the token
+    // the claims are a part of the token; a ttl of 0 would never end
     tokens.set(cacheKey, entry, { size: token.length + clientBytes, ttl: Math.ceil(seconds * 1_000) });
     // a failed read must not be repeated from the cache
     client.catch(() => {
