@@ -91,27 +91,25 @@ describe('a staged package', () => {
     expect(readFileSync(join(folder, 'lib/a.js'), 'utf8')).toContain("new URL('./worker.js', ");
   });
 
-  test('has the files that its programs lead to: modules, threads, folders and declarations', () => {
+  test('has the files that its programs lead to: modules, threads and folders', () => {
     const files = {
       'cli/main.js': "import '../terminal/a.js';\nnew Worker(new URL('./thread.js', import.meta.url));",
       'cli/thread.js': 'new URL(`./migrations/$…/`, import.meta.url);',
       'cli/migrations/one/0001.sql': '',
-      'cli/main.d.ts': "export type { A } from '../terminal/a.js';",
       'terminal/a.js': "await import('./b.js'); new URL('../../package.json', import.meta.url);",
-      'terminal/a.d.ts': '',
       'terminal/b.js': "import './';",
       'terminal/other.js': '',
       'mcp/main.js': '',
     };
     for (const [file, text] of Object.entries(files)) write(`compiled/${file}`, text);
-    copyReachable(join(folder, 'compiled'), join(folder, 'lib'), ['cli/main.js', 'cli/main.d.ts']);
+    copyReachable(join(folder, 'compiled'), join(folder, 'lib'), ['cli/main.js']);
     const copied = readdirSync(join(folder, 'lib'), { recursive: true, encoding: 'utf8', withFileTypes: true });
     expect(
       copied
         .filter((entry) => entry.isFile())
         .map(({ name }) => name)
         .toSorted(),
-    ).toEqual(['0001.sql', 'a.d.ts', 'a.js', 'b.js', 'main.d.ts', 'main.js', 'thread.js']);
+    ).toEqual(['0001.sql', 'a.js', 'b.js', 'main.js', 'thread.js']);
   });
 
   test('is refused if it imports a package that its manifest does not list', () => {

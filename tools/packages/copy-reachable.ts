@@ -7,7 +7,7 @@ const relativePath = /(?<quote>['"`])(?<path>\.{1,2}\/[^'"`$\n]*)(?<end>['"`$])/
 
 /**
  * Copies compiled files, and all that they lead to by a relative path in a string: imports, threads
- * and, before a value in a template, whole folders. Declarations lead to declarations.
+ * and, before a value in a template, whole folders.
  *
  * @param entries paths below `from`
  */
@@ -17,7 +17,7 @@ export function copyReachable(from: string, to: string, entries: readonly string
   for (const file of files) {
     mkdirSync(dirname(join(to, file)), { recursive: true });
     cpSync(join(from, file), join(to, file), { recursive: true });
-    if (/\.(?:js|mjs|d\.ts)$/.test(file)) for (const next of pathsIn(from, file)) files.add(next);
+    if (/\.m?js$/.test(file)) for (const next of pathsIn(from, file)) files.add(next);
   }
 }
 
@@ -25,7 +25,7 @@ function pathsIn(from: string, file: string): readonly string[] {
   const text = readFileSync(join(from, file), 'utf8');
   return [...text.matchAll(relativePath)].flatMap(({ groups }) => {
     const { path = '', end } = groups ?? {};
-    const found = joinUrl(dirname(file), file.endsWith('.d.ts') ? path.replace(/\.js$/, '.d.ts') : path);
+    const found = joinUrl(dirname(file), path);
     if (found.startsWith('..') || !existsSync(join(from, found))) return [];
     return statSync(join(from, found)).isDirectory() === (end === '$') ? [found] : [];
   });
