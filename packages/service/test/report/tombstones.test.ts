@@ -101,7 +101,7 @@ describe.each(drawn)('the retention of tombstones on $engine', ({ openTestStore 
     expect((await answer(tenant, next)).changes.map(({ id }) => id)).toEqual([idOf(2)]);
   });
 
-  test('a sweep is a new revision, so that no cached response shows removed tombstones', async () => {
+  test('a sweep is a new revision, so that no ETag of a response with removed tombstones matches', async () => {
     const tenant = await newTenant();
     await load(tenant, [1]);
     await remove(tenant, [1]);
