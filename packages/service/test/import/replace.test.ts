@@ -40,17 +40,13 @@ describe.each([...engines, superuser])('a replacement on $engine', ({ engine, op
     if (found === undefined) throw new Error(`no tenant ${name}`);
     return found.tenant;
   };
-  const replace = (tenant: TenantId, text: string | Buffer, how: { dryRun?: boolean; remove?: number } = {}) => {
+  type How = { readonly replace?: boolean; readonly dryRun?: boolean; readonly remove?: number };
+  const replace = (tenant: TenantId, text: string | Buffer, how: How = {}) => {
     const source = (async function* () {
       yield Buffer.from(text);
     })();
-    return loadAtOnce(store, tenant, source, {
-      replace: true,
-      format: 'ndjson',
-      dryRun: how.dryRun ?? false,
-      remove: how.remove,
-      onRejected: () => undefined,
-    });
+    const options = { format: 'ndjson', onRejected: () => undefined, dryRun: false, replace: true } as const;
+    return loadAtOnce(store, tenant, source, { ...options, ...how });
   };
   /** All data of a tenant in one snapshot. */
   const stateOf = (tenant: TenantId) =>
@@ -114,6 +110,16 @@ describe.each([...engines, superuser])('a replacement on $engine', ({ engine, op
     const moved = rows.slice(0, 3).map((row, index) => (index === 1 ? { ...row, email: 'moved@example.com' } : row));
     expect(await replace(tenant, ndjson(moved))).toMatchObject({ updated: 1, unchanged: 2 });
     expect((await stateOf(tenant)).rows.filter(({ email }) => email === 'moved@example.com')).toHaveLength(1);
+  });
+
+  test('of some records alone, a strict load, keeps the others', async () => {
+    const tenant = await makeTenant('strict');
+    await replace(tenant, ndjson(rows.slice(0, 3)));
+    const some = [...rows.slice(0, 1).map(changed), ...rows.slice(1, 2), ...rows.slice(3, 5)];
+    const counts = { inserted: 2, updated: 1, unchanged: 1 };
+    expect(await replace(tenant, ndjson(some), { replace: false })).toMatchObject(counts);
+    const { rows: stored, tombstones } = await stateOf(tenant);
+    expect([stored.map(({ id }) => id), tombstones]).toEqual([idsOf(rows.slice(0, 5)), []]);
   });
 
   test('of a zstd source that is truncated between its frames changes nothing (T2)', async () => {
