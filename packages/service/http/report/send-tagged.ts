@@ -12,6 +12,7 @@ import {
   preferredCoding,
 } from '../listener/content-encoding.ts';
 import { whileConnected } from '../listener/request-deadline.ts';
+import { build } from './build.ts';
 
 /** A response as the report returns it. */
 interface RevisionedResponse {
@@ -79,10 +80,10 @@ const serverTiming = (timings: Timings): string =>
 
 /**
  * Returns a strong entity tag (RFC 9110 §8.8.3) of everything that a response depends on, the
- * tenant's revision and the query: equal ones mean equal bytes.
+ * build, the tenant's revision and the query: equal ones mean equal bytes.
  */
 export function entityTag(revision: number, query: string): string {
-  return `"${hash('sha256', `${revision} ${query}`, 'base64url').slice(0, 27)}"`;
+  return `"${hash('sha256', `${build} ${revision} ${query}`, 'base64url').slice(0, 27)}"`;
 }
 
 /** Returns the tag of the same response in a content coding: other bytes, so another strong tag. */

@@ -125,6 +125,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
       '&fields=product',
       '&fields=id&format=csv',
       '&format=csv',
+      '&format=ndjson',
       '&format=csv&zone=Europe/Berlin',
       '&format=csv&zone=Europe/Berlin&dates=local',
       '&format=csv&zone=Asia/Tokyo&dates=local',
