@@ -12,7 +12,7 @@ let used: Variables = {};
 /** Whether a text is a URL of a proxy; a slash in a password begins a path. */
 function isProxyUrl(text: string): boolean {
   const { protocol = '', pathname } = URL.parse(text) ?? {};
-  return /^https?:$/.test(protocol) && pathname === '/';
+  return /^https?:$/.test(protocol) && pathname === '/' && !/\s/.test(text);
 }
 
 /**

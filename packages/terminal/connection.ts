@@ -18,6 +18,7 @@ import {
   removeFile,
   writePrivateFile,
 } from './profile.ts';
+import { requireMeant } from './secret-files.ts';
 
 /** The option of `addProfileOption`. */
 export interface ProfileOption {
@@ -62,30 +63,15 @@ export const isServiceGiven = ({ profile }: ProfileOption): boolean =>
 
 /** All three variables are required, so that no secret is sent to the URL of another profile. */
 function profileOfVariables(): Profile | undefined {
-  const given = {
-    SUBREPORT_URL: readVariable('SUBREPORT_URL'),
-    SUBREPORT_CLIENT_ID: readVariable('SUBREPORT_CLIENT_ID'),
-    SUBREPORT_CLIENT_SECRET: readVariable('SUBREPORT_CLIENT_SECRET'),
-  };
-  const { SUBREPORT_URL: url, SUBREPORT_CLIENT_ID: id, SUBREPORT_CLIENT_SECRET: secret } = given;
+  const names = ['SUBREPORT_URL', 'SUBREPORT_CLIENT_ID', 'SUBREPORT_CLIENT_SECRET'] as const;
+  const [url, id, secret] = names.map(readVariable);
   if (url !== undefined && id !== undefined && secret !== undefined)
     return { base_url: baseUrlOf(url), client_id: id, client_secret: secret };
-  const missing = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  if (missing.length === Object.keys(given).length) return undefined;
+  const missing = names.filter((name) => readVariable(name) === undefined);
+  if (missing.length === names.length) return undefined;
   throw new UsageError(
     `Cannot use the environment variables: SUBREPORT_URL, SUBREPORT_CLIENT_ID and SUBREPORT_CLIENT_SECRET must all be set, unless --profile is given: missing: ${missing.join(', ')}`,
   );
-}
-
-/** Masks the secret of a client in all messages. Throws `UsageError` if one has a line break. */
-function guardCredentials(profile: Pick<Profile, 'client_id' | 'client_secret'>): void {
-  // the token endpoint would call it wrong
-  for (const [name, value] of [['id', profile.client_id] as const, ['secret', profile.client_secret] as const])
-    if (/[\r\n]/.test(value))
-      throw new UsageError(
-        `Cannot use the client ${name}: it must have no line break, such as that at the end of a file`,
-      );
-  rememberSecret(profile.client_secret, profile.client_id);
 }
 
 /** Opens a client. Throws `UsageError` if its URLs are invalid or not safe for secrets. */
@@ -95,15 +81,18 @@ export function openClient(
   hooks: Hooks = {},
 ): SubreportClient {
   const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
-  guardCredentials(profile);
+  // the token endpoint would call them wrong
+  const clientId = requireMeant('the client id', profile.client_id);
+  const clientSecret = requireMeant('the client secret', profile.client_secret);
+  rememberSecret(clientSecret, clientId);
   try {
     const options = {
       ...hooks,
       fetch: outgoingFetch,
       url: baseUrl,
       ...(tokenUrl !== undefined && { tokenUrl }),
-      clientId: profile.client_id,
-      clientSecret: profile.client_secret,
+      clientId,
+      clientSecret,
       allowHttp,
       tokenStore,
       userAgent: `subreport/${packageVersion}`,

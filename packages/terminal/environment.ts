@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { requireMeant } from './secret-files.ts';
 
 /** The variables of the commands that reach a service by HTTP. They are not its settings. */
 export const commandVariables = [
@@ -12,9 +13,10 @@ export const commandVariables = [
   'SUBREPORT_OPERATOR_TOKEN_FILE',
 ] as const;
 
-/** Returns a variable; an empty one counts as unset. */
+/** Returns a variable; an empty one counts as unset. Throws `UsageError` for a `strayFault`. */
 export function readVariable(name: (typeof commandVariables)[number]): string | undefined {
-  return process.env[name] || undefined;
+  const value = process.env[name] || undefined;
+  return value && requireMeant(name, value);
 }
 
 /** All variables, for rclone, which has settings and credentials in them. */

@@ -73,7 +73,11 @@ export function watchStandardOutput(command: string | undefined): void {
   process.on('exit', (code) => {
     if (lost === undefined || lost.code === 'EPIPE' || isSaid) return;
     if (code === 0) process.exitCode = 1;
-    printError(`${sentenceOf(lost)}\n`);
+    try {
+      writeSync(2, `${sentenceOf(lost)}\n`);
+    } catch {
+      // standard error is closed as well
+    }
   });
 }
 
@@ -112,12 +116,3 @@ export const standardOutput = {
     throw new CommandError(sentenceOf(lost));
   },
 };
-
-/** Writes to standard error while the process exits. */
-function printError(errorMessage: string): void {
-  try {
-    writeSync(2, errorMessage);
-  } catch {
-    // standard error is closed as well
-  }
-}

@@ -1,9 +1,25 @@
 import { readFileSync } from 'node:fs';
+import { UsageError } from './error.ts';
+import { printable } from './printable.ts';
 
-/** Whether `NAME_FILE` gives the setting. */
-export function isFromFile(name: string, environment: NodeJS.ProcessEnv): boolean {
-  const path = environment[`${name}_FILE`];
-  return path !== undefined && path !== '';
+const stray = /[\p{Cc}\p{Cf}\u2028\u2029]|^\s|\s$|^\p{Quotation_Mark}(?=.*\p{Quotation_Mark}$)/u;
+
+/**
+ * The rule that a value breaks if its author did not mean all of it: a carriage return of Windows,
+ * quotation marks that docker's `--env-file` keeps, a byte-order mark. Does not show the value.
+ */
+export function strayFault(value: string): string | undefined {
+  const { 0: found = '', index } = stray.exec(value) ?? {};
+  const code = found.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  const rule = 'must have no control or hidden character, no blank at an end and no quotation marks around it';
+  return code && `${rule}: found U+${code} after ${index} characters`;
+}
+
+/** Returns the value. Throws `UsageError` for a `strayFault`. */
+export function requireMeant(name: string, value: string): string {
+  const fault = strayFault(value);
+  if (fault) throw new UsageError(`Cannot use ${name}: it ${fault}`);
+  return value;
 }
 
 /**
@@ -13,19 +29,22 @@ export function isFromFile(name: string, environment: NodeJS.ProcessEnv): boolea
 export function readSecretFiles(names: readonly string[], environment: NodeJS.ProcessEnv) {
   const values: Record<string, string> = {};
   const faults: string[] = [];
-  for (const name of names.filter((each) => isFromFile(each, environment))) {
+  for (const name of names.filter((each) => environment[`${each}_FILE`])) {
     const path = environment[`${name}_FILE`] ?? '';
     const content = environment[name] ? new Error(`it must not be set together with ${name}`) : readSecret(path);
     if (typeof content === 'string') values[name] = content;
-    else faults.push(`Cannot use ${name}_FILE: ${content.message}: current value is '${path}'`);
+    else faults.push(`Cannot use ${name}_FILE: ${content.message}: current value is '${printable(path)}'`);
   }
   return { values, faults };
 }
 
 function readSecret(path: string): string | Error {
+  const fault = strayFault(path);
+  if (fault) return new Error(`it ${fault}`);
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    return content === '' ? new Error('it must be a file that is not empty') : content;
+    const inside = content === '' ? 'must not be empty' : strayFault(content);
+    return inside ? new Error(`its content ${inside}`) : content;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return new Error(`it must be a file that this user can read, such as /run/secrets/name (${code})`);
@@ -34,12 +53,3 @@ function readSecret(path: string): string | Error {
 
 /** Removes the credentials of a URL from a rejected value, so that it can be shown. */
 export const hidePassword = (value: string): string => value.replace(/\/\/.*@/s, '//***@');
-
-/** Masks a secret: of a URL only its passwords, otherwise all of it. */
-export function maskSecret(value: string): string {
-  const parsed = URL.parse(value);
-  if (parsed === null || !value.includes('://')) return '***';
-  if (parsed.password !== '') parsed.password = '***';
-  for (const name of parsed.searchParams.keys()) if (/password/i.test(name)) parsed.searchParams.set(name, '***');
-  return parsed.href;
-}

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { driverUrl } from '../outgoing/database.ts';
 import { isServiceGiven } from './connection.ts';
+import { commandVariables, readVariable } from './environment.ts';
 import { writePrivateFile } from './profile.ts';
 import { readSecretFiles } from './secret-files.ts';
 
@@ -27,6 +28,11 @@ test('a service is given by an option, by a variable, or by a default profile', 
   mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
   writeFileSync(join(folder, 'subreport/profiles/default.json'), '{}');
   expect(isServiceGiven({})).toBe(true);
+});
+
+test.each(commandVariables)('%s is refused with a carriage return of an env file of Windows', (name) => {
+  vi.stubEnv(name, 'value\r');
+  expect(() => readVariable(name)).toThrow(new RegExp(`^Cannot use ${name}: it must have no .* found U\\+000D`));
 });
 
 test('a private file closes a folder that others could open', () => {

@@ -403,14 +403,16 @@ test('a profile that does not exist is named before anything is served', async (
 });
 
 test.each([
-  ['id', { client_id: 'acme\n' }],
-  ['secret', { client_secret: 'q7Z2kVb9\r\n' }],
-])('a client %s with a line break at its end is named before anything is served', async (name, wrong) => {
+  ['SUBREPORT_CLIENT_ID', { client_id: 'acme\n' }],
+  ['SUBREPORT_CLIENT_SECRET', { client_secret: 'q7Z2kVb9\r\n' }],
+])('%s with a line break at its end is named before anything is served', async (name, wrong) => {
   const { args, env } = commandOf(shared.service, { ...shared.credentials, ...wrong });
   const program = [process.execPath, args[0] ?? ''] as const;
   const { code, stdout, stderr } = await runCommand([], { program, environment: env });
-  const sentence = `Cannot use the client ${name}: it must have no line break, such as that at the end of a file\n`;
-  expect([code, stdout, stderr]).toEqual([2, '', sentence]);
+  const sentence = new RegExp(
+    `^Cannot use ${name}: it must have no control .*: found U\\+000[AD] after \\d characters\n$`,
+  );
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(sentence)]);
 });
 
 test('calls that are open when the input ends are answered, with and without a last line break', async () => {

@@ -3,7 +3,7 @@ import { defaultPageLimits, type PageLimits } from '../../contract/report.ts';
 import { didYouMean, suggestionsMax } from '../../contract/suggest.ts';
 import { commandVariables } from '../../terminal/environment.ts';
 import { UsageError } from '../../terminal/error.ts';
-import { hidePassword, isFromFile, maskSecret, readSecretFiles } from '../../terminal/secret-files.ts';
+import { hidePassword, readSecretFiles, strayFault } from '../../terminal/secret-files.ts';
 import type { ExternalSettings } from '../auth/provider/external-claims.ts';
 import type { ProviderSettings } from '../auth/provider/provider-sign-in.ts';
 import {
@@ -14,6 +14,7 @@ import {
 } from './settings/external-issuer-settings.ts';
 import { type FixedLimits, fixedLimits } from './settings/fixed-limits.ts';
 import {
+  host,
   hostNames,
   networks,
   oneOf,
@@ -31,11 +32,10 @@ import { localUrl, schemeOf, tlsFaults, tlsSettings } from './settings/tls-setti
  * environment.
  */
 export const settings = {
-  HOST: text('127.0.0.1', 'a host name or an IP address, such as 0.0.0.0', 'Address to listen on'),
+  HOST: host('0.0.0.0', 'Address to listen on'),
   PORT: wholeNumber(1, 65_535, 8080, 'Port to listen on'),
-  MANAGEMENT_HOST: text(
-    '127.0.0.1',
-    'a host name or an IP address, such as 10.0.0.5',
+  MANAGEMENT_HOST: host(
+    '10.0.0.5',
     "Address of the operator's API (docs/operators/operator.md); clients must not be able to reach it",
   ),
   MANAGEMENT_PORT: wholeNumber(0, 65_535, 9_464, "Port of the operator's API; 0 disables it"),
@@ -119,7 +119,7 @@ export const settings = {
     'Secret that encrypts the private keys in the database; if unset, they are stored unencrypted',
   ),
   KEY_ENCRYPTION_SECRET_BEFORE: secret(
-    /^.{32,}$/s,
+    /^.{32,}$/,
     'at least 32 characters',
     'The previous KEY_ENCRYPTION_SECRET, during a rotation: the next start re-encrypts the keys',
   ),
@@ -205,14 +205,15 @@ export function readConfig(variables: NodeJS.ProcessEnv = process.env): Config {
   const faults = [...unknownNames(environment), ...files.faults];
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
-    const given = environment[name];
-    const value = given === undefined || given === '' ? setting.fallback : setting.read(given);
-    if (value === undefined && given !== undefined && given !== '') {
-      const shown = 'secret' in setting ? '' : `: current value is '${hidePassword(given ?? '')}'`;
+    const given = environment[name] || undefined;
+    const stray = given && strayFault(given);
+    values[name] = given === undefined ? setting.fallback : setting.read(given);
+    if (stray) faults.push(`Cannot use ${name}: it ${stray}`);
+    else if (values[name] === undefined && given !== undefined) {
+      const shown = 'secret' in setting ? '' : `: current value is '${hidePassword(given)}'`;
       const subject = name in files.values ? `${name}_FILE: its content` : `${name}: it`;
       faults.push(`Cannot use ${subject} must be ${setting.rule}${shown}`);
     }
-    values[name] = value;
   }
   const config = values as Values;
   if (faults.length === 0 && config.PAGE_SIZE_DEFAULT > config.PAGE_SIZE_MAX) {
@@ -261,6 +262,15 @@ export function showConfig(config: Config, environment: NodeJS.ProcessEnv = proc
   });
 }
 
+/** Masks a secret: of a URL only its passwords, otherwise all of it. */
+function maskSecret(value: string): string {
+  const parsed = URL.parse(value);
+  if (parsed === null || !value.includes('://')) return '***';
+  if (parsed.password !== '') parsed.password = '***';
+  for (const name of parsed.searchParams.keys()) if (/password/i.test(name)) parsed.searchParams.set(name, '***');
+  return parsed.href;
+}
+
 /** What the setting means; of a secret, also that it can be in a file. */
 function describeSetting(name: Name): string {
   const { description } = settings[name];
@@ -268,7 +278,7 @@ function describeSetting(name: Name): string {
 }
 
 function originOf(name: Name, environment: NodeJS.ProcessEnv): ShownSetting['origin'] {
-  if (secretNames.includes(name) && isFromFile(name, environment)) return 'file';
+  if (secretNames.includes(name) && environment[`${name}_FILE`]) return 'file';
   return environment[name] === undefined || environment[name] === '' ? 'default' : 'environment';
 }
 

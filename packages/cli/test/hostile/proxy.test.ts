@@ -76,8 +76,11 @@ test.each([
   expect(stderr).not.toContain('hunter22');
 });
 
-test('a proxy whose password is not percent-encoded is refused without it', async () => {
-  const { code, stderr } = await list('https://reports.invalid', { HTTPS_PROXY: `http://ada:${secret}@${address}` });
+test.each([
+  ['whose password is not percent-encoded', () => `ada:${secret}@${address}`],
+  ['with a carriage return of an env file of Windows', () => `${address}\r`],
+])('a proxy %s is refused without being shown', async (_case, place) => {
+  const { code, stderr } = await list('https://reports.invalid', { HTTPS_PROXY: `http://${place()}` });
   expect(stderr).toMatch(/^Cannot use the proxy of HTTPS_PROXY: it must be a URL such as .* percent-encoded\n$/);
   expect(code).toBe(2);
 });

@@ -3,7 +3,7 @@ import { isSecureUrl } from '../../../contract/secure-url.ts';
 
 /** A setting: how its environment variable is parsed, and what it means. */
 export interface Setting<T> {
-  /** Parses the value; `undefined` if it breaks the rule. */
+  /** Parses a value without a `strayFault`; `undefined` if it breaks the rule. */
   readonly read: (text: string) => T | undefined;
   readonly fallback: T;
   /** The rule in words, with a valid example. */
@@ -40,7 +40,10 @@ export function oneOf<T extends string, F extends T | undefined>(
   };
 }
 
-/** A URL with one of the given schemes, without its trailing slashes. */
+/**
+ * A URL with one of the given schemes, without its trailing slashes; as browsers write it, so that
+ * it fits in a header, unless it is secret.
+ */
 export function url(
   schemes: readonly string[],
   example: string,
@@ -55,7 +58,7 @@ export function url(
         schemes.includes(parsed.protocol.slice(0, -1)) &&
         (secret === true ||
           (parsed.search === '' && parsed.hash === '' && parsed.username === '' && parsed.password === ''));
-      return right ? text.replace(/\/+$/, '') : undefined;
+      return right ? (secret ? text : parsed.href).replace(/\/+$/, '') : undefined;
     },
     fallback: undefined,
     rule: `a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, such as ${example}`,
@@ -66,8 +69,16 @@ export function url(
 
 /** A non-empty string. */
 export function text(fallback: string, rule: string, description: string): Setting<string> {
-  return { read: (value) => (value.trim() === '' ? undefined : value), fallback, rule, description };
+  return { read: (value) => value, fallback, rule, description };
 }
+
+/** An address to listen on, this machine by default. */
+export const host = (example: string, description: string): Setting<string> => ({
+  read: (value) => (isHostName(value) || (isIP(value) > 0 && !value.includes('%')) ? value : undefined),
+  fallback: '127.0.0.1',
+  rule: `a host name or an IP address, such as ${example}`,
+  description,
+});
 
 /**
  * A key of at least 256 random bits in base64, base64url or hexadecimal; never shown. A value with
@@ -110,7 +121,7 @@ export const networks = (description: string): Setting<readonly string[]> =>
 export const hostNames = (description: string): Setting<readonly string[]> =>
   listSetting(isHostName, 'host names separated by commas, such as subreport.internal,subreport', description);
 
-const isHostName = (text: string): boolean => /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i.test(text);
+const isHostName = (text: string): boolean => /^\w(?:[\w.-]*\w)?$/.test(text);
 
 function listSetting(isItem: (item: string) => boolean, rule: string, description: string): Setting<readonly string[]> {
   const read = (value: string): readonly string[] | undefined => {
