@@ -316,6 +316,7 @@ const rows: readonly Folder[] = [
       'import',
       'http/listener',
       'metrics',
+      'outgoing',
       'service/cli/*',
       'terminal',
       'service/cli/settings',

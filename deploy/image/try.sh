@@ -21,7 +21,7 @@ fail() { echo "FAILED: $1" >&2; podman logs --tail 5 "$name" >&2 || true; exit 1
 # start VOLUME IMAGE COMMAND… : the options of docs/operators/deployment.md, with the limit $memory
 start() {
   podman run --read-only --tmpfs /tmp --cap-drop all --security-opt no-new-privileges --memory "$memory" \
-    --stop-timeout 30 --volume "$1:/data" --publish "127.0.0.1:$port:8080" --env PUBLIC_URL="$service" \
+    --stop-timeout 30 --volume "$1:/data" --publish "127.0.0.1:$port:8080" --env PUBLIC_URL="$service" --env ALLOW_HTTP=true \
     --name "$name" --detach "${@:2}" >"$folder/id" 2>"$folder/errors" || fail "$(cat "$folder/errors")"
   for _ in $(seq 240); do podman healthcheck run "$name" >/dev/null 2>&1 && return; sleep 0.5; done
   fail "the health check of $2 has not passed"

@@ -8,6 +8,6 @@ export function isSecureUrl(value: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isOnThisMachine(value));
 }
 
-/** Whether a URL leads to this machine. */
+/** Whether a text is a URL that leads to this machine. */
 export const isOnThisMachine = (url: string): boolean =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(URL.parse(url)?.hostname ?? '');

@@ -1,6 +1,7 @@
 import { refreshTokenUses, signingAlgorithms } from '../../contract/oauth/grant.ts';
 import { defaultPageLimits, type PageLimits } from '../../contract/report.ts';
 import { didYouMean, suggestionsMax } from '../../contract/suggest.ts';
+import { readDatabaseUrl } from '../../outgoing/database.ts';
 import { commandVariables } from '../../terminal/environment.ts';
 import { UsageError } from '../../terminal/error.ts';
 import { hidePassword, readSecretFiles, strayFault } from '../../terminal/secret-files.ts';
@@ -16,9 +17,9 @@ import { type FixedLimits, fixedLimits } from './settings/fixed-limits.ts';
 import {
   host,
   hostNames,
+  isRandomKey,
   networks,
   oneOf,
-  randomKey,
   type Setting,
   secret,
   text,
@@ -60,11 +61,10 @@ export const settings = {
   ),
   CONSOLE: oneOf(['true', 'false'], 'true', 'Whether the web console is served at /console of each listener'),
   DATA_DIR: text('./data', 'a directory, such as /var/lib/subreport', 'Directory of the SQLite database (mode 0700)'),
-  DATABASE_URL: url(
-    ['postgres', 'postgresql'],
-    'postgres://subreport:secret@db.example.com:5432/subreport',
+  DATABASE_URL: secret(
+    (text) => URL.canParse(text) && readDatabaseUrl(text) !== undefined,
+    'a URL that starts with postgres:// or postgresql://, such as postgres://subreport:secret@db.example.com:5432/subreport, with special characters of its password percent-encoded',
     'PostgreSQL database to use instead of SQLite',
-    true,
   ),
   DATABASE_POOL_SIZE: wholeNumber(1, 500, 10, 'Maximum number of connections to PostgreSQL'),
   REQUEST_SECONDS_MAX: wholeNumber(
@@ -115,11 +115,13 @@ export const settings = {
     'What happens to a used refresh token: rotate invalidates it; reuse leaves it valid until it expires. A setting of the client takes precedence',
   ),
   SIGNING_ALGORITHM: oneOf(signingAlgorithms, 'ES256', 'Signature algorithm of new access tokens'),
-  KEY_ENCRYPTION_SECRET: randomKey(
+  KEY_ENCRYPTION_SECRET: secret(
+    isRandomKey,
+    'at least 32 random bytes in base64, base64url or hexadecimal, such as the output of: openssl rand -base64 32; to replace an older value, set that one as KEY_ENCRYPTION_SECRET_BEFORE',
     'Secret that encrypts the private keys in the database; if unset, they are stored unencrypted',
   ),
   KEY_ENCRYPTION_SECRET_BEFORE: secret(
-    /^.{32,}$/,
+    (text) => text.length >= 32,
     'at least 32 characters',
     'The previous KEY_ENCRYPTION_SECRET, during a rotation: the next start re-encrypts the keys',
   ),
@@ -207,7 +209,7 @@ export function readConfig(variables: NodeJS.ProcessEnv = process.env): Config {
   for (const [name, setting] of Object.entries(settings)) {
     const given = environment[name] || undefined;
     const stray = given && strayFault(given);
-    values[name] = given === undefined ? setting.fallback : setting.read(given);
+    values[name] = given === undefined ? setting.fallback : stray ? undefined : setting.read(given);
     if (stray) faults.push(`Cannot use ${name}: it ${stray}`);
     else if (values[name] === undefined && given !== undefined) {
       const shown = 'secret' in setting ? '' : `: current value is '${hidePassword(given)}'`;

@@ -1,8 +1,12 @@
 import type { Logger } from 'pino';
 import { operations } from '../../../contract/operations.ts';
+import { isOnThisMachine } from '../../../contract/secure-url.ts';
+import { privacyFault, readDatabaseUrl } from '../../../outgoing/database.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
 import type { Config } from '../config.ts';
+import { hostInUrl } from '../settings/setting.ts';
+import { everyAddress, schemeOf } from '../settings/tls-settings.ts';
 import { type DemoClient, demoFile, demoText } from './demo.ts';
 
 interface Announcement {
@@ -42,6 +46,12 @@ function warnOfSettings(config: Config, logger: Logger): void {
       'KEY_ENCRYPTION_SECRET is not set: the keys that sign tokens are stored unencrypted, and anyone who can read the database or a backup can issue tokens; set it to the output of openssl rand -base64 32',
     );
   }
+  if (config.PUBLIC_URL === undefined && everyAddress.includes(config.HOST)) {
+    logger.warn(
+      { public_url: publicUrl },
+      'PUBLIC_URL is not set: links in responses lead clients on other machines to themselves; set it to the URL at which they reach the service',
+    );
+  }
   if (publicUrl.startsWith('https://') && config.TLS_CERT_FILE === '' && config.TRUSTED_PROXIES.length === 0) {
     logger.warn(
       'TRUSTED_PROXIES is not set, but PUBLIC_URL is https, which requires a proxy: all clients behind the proxy count as one address, so failed attempts of one client can block the others; set it to the addresses of the proxy',
@@ -50,52 +60,54 @@ function warnOfSettings(config: Config, logger: Logger): void {
 }
 
 /** Whether the service has real clients: on other machines, or with a database server. */
-const isProduction = ({ publicUrl, DATABASE_URL }: Config): boolean =>
-  DATABASE_URL !== undefined || !isLoopback(publicUrl);
+const isProduction = ({ HOST, publicUrl, DATABASE_URL }: Config): boolean =>
+  DATABASE_URL !== undefined || !isLoopback(HOST) || !isOnThisMachine(publicUrl);
+
+const isLoopback = (host: string): boolean => isOnThisMachine(`http://${hostInUrl(host)}`);
 
 /**
- * Throws `UsageError` if clients on other machines would send secrets over plain http and the
- * operator has not allowed it.
+ * Throws `UsageError` if other machines could use a listener over plain http, and the operator has
+ * not allowed it.
  */
-export function requireSecureTransport({ publicUrl, ALLOW_HTTP }: Config): void {
-  if (!isOpenHttp(publicUrl) || ALLOW_HTTP === 'true') return;
-  throw new UsageError(
-    `Cannot serve under PUBLIC_URL: it must start with https:// for clients on other machines, as http sends tokens and secrets unencrypted (RFC 6749 section 10.9); set TLS_CERT_FILE, or use a proxy with TLS, and set PUBLIC_URL to the URL of clients, or set ALLOW_HTTP=true on a trusted network: current value is '${publicUrl}'`,
+export function requireSecureTransport(config: Config): void {
+  if (config.ALLOW_HTTP === 'true') return;
+  const faults = openListeners(config).map(
+    ({ name, value, remedy }) =>
+      `Cannot serve with ${name}: other machines must use https, as http sends tokens and secrets unencrypted (RFC 6749 section 10.9); ${remedy}, or set ALLOW_HTTP=true on a trusted network: current value is '${value}'`,
   );
+  if (faults.length > 0) throw new UsageError(faults.join('\n'));
+}
+
+/** The settings by which other machines use a listener over plain http. */
+function openListeners(config: Config) {
+  const prefixes = config.MANAGEMENT_PORT > 0 ? (['', 'MANAGEMENT_'] as const) : ([''] as const);
+  return prefixes.flatMap((prefix) => {
+    const url = prefix === '' ? 'PUBLIC_URL' : 'MANAGEMENT_URL';
+    const told = config[url] ?? '';
+    const isOpenUrl = told.startsWith('http:') && !isOnThisMachine(told);
+    const isBoundSafely = isLoopback(config[`${prefix}HOST`]) || schemeOf(config, prefix) === 'https';
+    if (!isOpenUrl && (isBoundSafely || told.startsWith('https:'))) return [];
+    const name = isOpenUrl ? url : (`${prefix}HOST` as const);
+    const remedy = `set ${prefix}TLS_CERT_FILE, or use a proxy with TLS and set ${url} to its https URL`;
+    return [{ name, value: config[name], remedy }];
+  });
 }
 
 /** Logs a warning for each listener that other machines can reach over plain http. */
 function warnOfOpenTransport(config: Config, logger: Logger): void {
-  const { publicUrl, MANAGEMENT_HOST, MANAGEMENT_PORT, MANAGEMENT_TLS_CERT_FILE } = config;
-  if (isOpenHttp(publicUrl)) {
+  for (const { name, value, remedy } of openListeners(config))
     logger.warn(
-      { public_url: publicUrl },
-      'PUBLIC_URL is http: tokens and secrets are sent unencrypted (RFC 6749 section 10.9); set TLS_CERT_FILE, or use a proxy with TLS and set PUBLIC_URL to https',
+      { [name.toLowerCase()]: value },
+      `${name} lets other machines use http: tokens and secrets are sent unencrypted (RFC 6749 section 10.9); ${remedy}`,
     );
-  }
-  if (MANAGEMENT_PORT > 0 && MANAGEMENT_TLS_CERT_FILE === '' && !isLoopbackHost(MANAGEMENT_HOST)) {
-    logger.warn(
-      { management_host: MANAGEMENT_HOST },
-      "MANAGEMENT_HOST is reachable from other machines: the operator's API is plain http, so tokens and records are sent unencrypted; restrict it to a trusted network, set MANAGEMENT_TLS_CERT_FILE, or use a proxy with TLS",
-    );
-  }
 }
-
-const isLoopback = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
-
-const isLoopbackHost = (host: string): boolean => ['127.0.0.1', 'localhost', '::1', '[::1]'].includes(host);
-
-const isOpenHttp = (url: string): boolean => url.startsWith('http://') && !isLoopback(url);
 
 /**
  * Returns a warning if the database is reached over a network without verified TLS, otherwise
  * `undefined`.
  */
-export function databaseWarning(databaseUrl: string | undefined): string | undefined {
-  if (databaseUrl === undefined) return undefined;
-  const { hostname, searchParams } = new URL(databaseUrl);
-  const host = searchParams.get('host') ?? decodeURIComponent(hostname);
-  const isHere = host === '' || host.startsWith('/') || host === 'localhost' || host === '[::1]' || /^127\./.test(host);
-  if (isHere || searchParams.get('sslmode') === 'verify-full') return undefined;
-  return `DATABASE_URL refers to another machine without sslmode=verify-full: anyone on the network path can read and change records and the database password; add it, and sslrootcert for a private certificate authority (docs/operators/operating.md, TLS to PostgreSQL): current host is '${host}'`;
+export function databaseWarning(databaseUrl = ''): string | undefined {
+  const database = readDatabaseUrl(databaseUrl);
+  if (database === undefined || privacyFault(database) === undefined) return undefined;
+  return `DATABASE_URL refers to another machine without sslmode=verify-full: anyone on the network path can read and change records and the database password; add it, and sslrootcert for a private certificate authority (docs/operators/operating.md, TLS to PostgreSQL): current host is '${database.host}'`;
 }

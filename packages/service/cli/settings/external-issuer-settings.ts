@@ -41,7 +41,7 @@ export const externalIssuerSettings = {
     'Client id of the web console at the external identity provider, at which people then sign in (docs/operators/identity-providers.md)',
   ),
   OIDC_CONSOLE_CLIENT_SECRET: secret(
-    /^[\x20-\x7e]{16,512}$/,
+    (text) => /^[\x20-\x7e]{16,512}$/.test(text),
     'at least 16 characters of printable ASCII, as the identity provider shows it',
     'Secret of OIDC_CONSOLE_CLIENT_ID at the external identity provider',
   ),

@@ -42,28 +42,19 @@ export function oneOf<T extends string, F extends T | undefined>(
 
 /**
  * A URL with one of the given schemes, without its trailing slashes; as browsers write it, so that
- * it fits in a header, unless it is secret.
+ * it fits in a header.
  */
-export function url(
-  schemes: readonly string[],
-  example: string,
-  description: string,
-  secret?: true,
-): Setting<string | undefined> {
+export function url(schemes: readonly string[], example: string, description: string): Setting<string | undefined> {
   return {
     read: (text) => {
       const parsed = URL.parse(text);
-      const right =
-        parsed !== null &&
-        schemes.includes(parsed.protocol.slice(0, -1)) &&
-        (secret === true ||
-          (parsed.search === '' && parsed.hash === '' && parsed.username === '' && parsed.password === ''));
-      return right ? (secret ? text : parsed.href).replace(/\/+$/, '') : undefined;
+      if (parsed === null || !schemes.includes(parsed.protocol.slice(0, -1))) return undefined;
+      const { search, hash, username, password } = parsed;
+      return search + hash + username + password === '' ? parsed.href.replace(/\/+$/, '') : undefined;
     },
     fallback: undefined,
     rule: `a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, such as ${example}`,
     description,
-    ...(secret && { secret }),
   };
 }
 
@@ -72,45 +63,41 @@ export function text(fallback: string, rule: string, description: string): Setti
   return { read: (value) => value, fallback, rule, description };
 }
 
+/** A host as it stands in a URL. */
+export const hostInUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host);
+
 /** An address to listen on, this machine by default. */
 export const host = (example: string, description: string): Setting<string> => ({
-  read: (value) => (isHostName(value) || (isIP(value) > 0 && !value.includes('%')) ? value : undefined),
+  read: (value) =>
+    (isIP(value) > 0 || isHostName(value)) && URL.canParse(`http://${hostInUrl(value)}`) ? value : undefined,
   fallback: '127.0.0.1',
   rule: `a host name or an IP address, such as ${example}`,
   description,
 });
 
-/**
- * A key of at least 256 random bits in base64, base64url or hexadecimal; never shown. A value with
- * few distinct bytes is rejected: 32 random bytes have 30 distinct ones on average, and fewer than
- * 16 in one of 10^15 cases.
- */
-export function randomKey(description: string): Setting<string | undefined> {
-  return {
-    read: (value) => (isRandomKey(value) ? value : undefined),
-    fallback: undefined,
-    rule: 'at least 32 random bytes in base64, base64url or hexadecimal, such as the output of: openssl rand -base64 32; to replace an older value, set that one as KEY_ENCRYPTION_SECRET_BEFORE',
-    description,
-    secret: true,
-  };
-}
+/** A value that is never shown. */
+export const secret = (
+  isRight: (value: string) => boolean,
+  rule: string,
+  description: string,
+): Setting<string | undefined> => ({
+  read: (value) => (isRight(value) ? value : undefined),
+  fallback: undefined,
+  rule,
+  description,
+  secret: true,
+});
 
-function isRandomKey(value: string): boolean {
+/**
+ * Whether a value is a key of at least 256 random bits in base64, base64url or hexadecimal. A value
+ * with few distinct bytes is rejected: 32 random bytes have 30 distinct ones on average, and fewer
+ * than 16 in one of 10^15 cases.
+ */
+export function isRandomKey(value: string): boolean {
   const encoding = /^(?:[0-9a-f]{2})+$/i.test(value) ? 'hex' : /^[\w+/-]+={0,2}$/.test(value) ? 'base64' : undefined;
   if (encoding === undefined) return false;
   const bytes = Buffer.from(value, encoding);
   return bytes.length >= 32 && new Set(bytes).size >= 16;
-}
-
-/** A secret that another program or an older version chose; never shown. */
-export function secret(pattern: RegExp, rule: string, description: string): Setting<string | undefined> {
-  return {
-    read: (value) => (pattern.test(value) ? value : undefined),
-    fallback: undefined,
-    rule,
-    description,
-    secret: true,
-  };
 }
 
 /** A comma-separated list of IP addresses and networks; empty if unset. */

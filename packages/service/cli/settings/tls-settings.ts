@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { text } from './setting.ts';
+import { hostInUrl, text } from './setting.ts';
 
 export const tlsSettings = {
   TLS_CERT_FILE: text(
@@ -63,9 +62,10 @@ function listenerFaults(values: TlsValues, prefix: ListenerPrefix): string[] {
   return [];
 }
 
+/** The hosts that are all addresses of this machine. */
+export const everyAddress: readonly string[] = ['0.0.0.0', '::'];
+
 /** The URL at which processes of this machine reach a listener. */
 export function localUrl(host: string, port: number, scheme: 'http' | 'https' = 'http'): string {
-  const everywhere = host === '0.0.0.0' || host === '::';
-  const name = everywhere ? '127.0.0.1' : isIP(host) === 6 ? `[${host}]` : host;
-  return `${scheme}://${name}:${port}`;
+  return `${scheme}://${everyAddress.includes(host) ? '127.0.0.1' : hostInUrl(host)}:${port}`;
 }
