@@ -1,9 +1,10 @@
 import type { Joins } from '../commit/change-request.ts';
-import { countDifferences } from '../commit/statements.ts';
+import { buryReplaced, countDifferences, keepReplaced, writeReplaced } from '../commit/statements.ts';
 import { countedColumns, countedNames, countedOf, defineCounted } from '../counts/counted-row.ts';
 import type { Row, TenantId } from '../store.ts';
-import { defineColumns } from '../subscription-row.ts';
+import { columnNames, defineColumns, rowColumns } from '../subscription-row.ts';
 import { dataBytes } from '../tables/storage-use.ts';
+import { keepRows, upsertRows } from './change-sql.ts';
 import type { RunStatement } from './statements.ts';
 
 // The temporary tables of a staged load, which its transaction drops. Only the comparison reads the
@@ -20,6 +21,51 @@ export async function compareStaged(
   if (!keepsOthers) await run(findRemoved, []);
   return run(countDifferences, []);
 }
+
+/** Rows of a temporary table that are sent to a node at once. */
+const sentRows = 2_000;
+
+/**
+ * Runs statements on Citus, which would send the rows of temporary tables to the node by COPY
+ * (`insertRows`): they are read in parts, and sent as the rows of a load are.
+ */
+export const sendToNode =
+  (run: RunStatement): RunStatement =>
+  async (text, values) => {
+    const { source, columns, sql } = sent[text] ?? {};
+    if (sql === undefined) return run(text, values);
+    for (let after: unknown = ''; after !== null; ) {
+      const part = `select * from (${source}) as r where id > $1 order by id limit ${sentRows}`;
+      const [{ last = null, ...arrays } = {}] = await run(`select max(id) as last, ${columns} from (${part}) as p`, [
+        after,
+      ]);
+      if (last !== null) await run(sql, [...values, ...Object.values(arrays)]);
+      after = last;
+    }
+    return [];
+  };
+
+const toArray = (name: string): string =>
+  name === 'record' ? 'string_agg(record, chr(31)) as record' : `cast(array_agg(${name}) as text) as ${name}`;
+
+const buryIds = `insert into subscription_tombstone (tenant_id, id, revision)
+  select t.id, r.id, cast($2 as bigint) from tenant as t cross join unnest($3::text[]) as r (id) where t.id = $1
+  on conflict (tenant_id, id) do update set revision = excluded.revision`;
+
+/** The rows that a statement sends, their columns as arrays, and the statement that takes those. */
+const sent: Readonly<Record<string, { readonly source: string; readonly columns: string; readonly sql: string }>> = {
+  [keepReplaced]: {
+    source: 'select id from changed where not is_new union all select id from removed',
+    columns: toArray('id'),
+    sql: keepRows,
+  },
+  [writeReplaced]: {
+    source: `select ${columnNames('t')} from changed as c cross join staged as t where t.id = c.id`,
+    columns: rowColumns.map(({ name }) => toArray(name)).join(', '),
+    sql: upsertRows,
+  },
+  [buryReplaced]: { source: 'select id from removed', columns: toArray('id'), sql: buryIds },
+};
 
 export const lookUpByKey = [
   ...['enable_nestloop = on', 'enable_hashjoin = off', 'enable_mergejoin = off'],

@@ -12,7 +12,6 @@ import { storeRows } from './store-rows.ts';
 interface ChangeTarget {
   readonly run: RunStatement;
   readonly tenant: TenantId;
-  readonly isDistributed: boolean;
 }
 
 /** Runs a change on PostgreSQL; the requests of one step share a round trip. */
@@ -31,7 +30,7 @@ async function runRequest(target: ChangeTarget, request: ChangeRequest): Promise
     case 'run':
       return run(request.sql, [tenant, ...request.values]);
     case 'store':
-      return storeRows(target, request);
+      return storeRows(run, tenant, request);
     case 'compare':
       return compareStaged(run, tenant, request.keepsOthers);
     case 'staged':
@@ -133,7 +132,7 @@ const removeSpans = `delete from subscription_span as s
   where s.tenant_id = $1 and s.series = k.series and s.level = k.level and s.from_date = k.from_date and s.from_id = k.from_id`;
 
 const putSpans = `insert into subscription_span (tenant_id, series, level, from_date, from_id, n, counts)
-  select $1, series, level, from_date, from_id, n, cast(counts as jsonb)
-  from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[])
-    as s (series, level, from_date, from_id, n, counts)
+  select t.id, series, level, from_date, from_id, n, cast(counts as jsonb)
+  from tenant as t cross join unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[])
+    as s (series, level, from_date, from_id, n, counts) where t.id = $1
   on conflict (tenant_id, series, level, from_date, from_id) do update set n = excluded.n, counts = excluded.counts`;

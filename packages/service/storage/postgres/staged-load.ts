@@ -3,9 +3,9 @@ import { loadStaged, type StagedOptions } from '../commit/load-staged.ts';
 import type { Row, StagedLoad } from '../store.ts';
 import { assignColumns, columnNames } from '../subscription-row.ts';
 import { begin, columnArrays, unnestColumns } from './change-sql.ts';
-import { createTables } from './compare-staged.ts';
+import { createTables, sendToNode } from './compare-staged.ts';
 import { close, connect, createDedicatedClient } from './connect.ts';
-import { bypassesRowSecurity } from './database-facts.ts';
+import { bypassesRowSecurity, hasCitus } from './database-facts.ts';
 import { toStorageError } from './error.ts';
 import { runOnPostgres } from './run-change.ts';
 import { distributedOption, noTimeLimit, tenantRights, tenantRole } from './session.ts';
@@ -36,10 +36,10 @@ export async function openPostgresStagedLoad(url: string, target: StagedOptions)
       throw toStorageError(error);
     }
   };
-  let stepDown = false;
+  let [stepDown, isDistributed] = [false, false];
   try {
     await connect(client, url);
-    stepDown = await bypassesRowSecurity(client);
+    [stepDown, isDistributed] = await Promise.all([bypassesRowSecurity(client), hasCitus(client)]);
     for (const statement of [begin, noTimeLimit, ...createTables]) await run(statement);
     if (stepDown) await run(`grant select, insert on staged, kept, changed, removed to ${tenantRole}`);
   } catch (error) {
@@ -53,8 +53,7 @@ export async function openPostgresStagedLoad(url: string, target: StagedOptions)
     async finish(dryRun, guard) {
       await run('analyze staged');
       for (const [text, values] of tenantRights(tenant, stepDown)) await run(text, values);
-      // staged rows are written by an upsert, so nothing depends on the cluster
-      const session = { run, tenant, isDistributed: false };
+      const session = { run: isDistributed ? sendToNode(run) : run, tenant };
       const counts = await runOnPostgres(session, commitChange(loadStaged(guard, target), target));
       // a dry run has written too, so that it refuses what the load would refuse
       await run(dryRun ? 'rollback' : 'commit');

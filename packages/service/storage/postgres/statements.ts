@@ -78,19 +78,14 @@ export class Statements {
    * Runs a transaction in which row-level security makes one tenant's rows visible, whatever role
    * we connect as.
    */
-  async inTenant<T>(
-    client: pg.ClientBase,
-    begin: string,
-    tenant: TenantId,
-    work: (facts: DatabaseFacts) => Promise<T>,
-  ): Promise<T> {
+  async inTenant<T>(client: pg.ClientBase, begin: string, tenant: TenantId, work: () => Promise<T>): Promise<T> {
     const facts = this.#facts ?? (await this.#readFacts(client));
     // the opening and the first statement of the work are one write, which wakes the server once
     const socket = socketOf(client);
     socket.cork();
     try {
       const opening = tenantOpening(begin, tenant, facts.stepDown).map(([text, values]) => this.prepare(text, values));
-      return inTransaction(client, [this.run(client, opening)], () => work(facts));
+      return inTransaction(client, [this.run(client, opening)], work);
     } finally {
       socket.uncork();
     }

@@ -4,22 +4,13 @@ import type { SubscriptionRow } from '../subscription-row.ts';
 import { columnArrays, comparedArrays, findSame, insertRows, keepRows, selectRows, upsertRows } from './change-sql.ts';
 import type { RunStatement } from './statements.ts';
 
-interface StoreTarget {
-  readonly run: RunStatement;
-  readonly tenant: TenantId;
-  /**
-   * Citus runs an `insert … select` as COPY, which row-level security rejects; an upsert it does
-   * not.
-   */
-  readonly isDistributed: boolean;
-}
-
 /** Inserts or updates rows in bulk (`StoreRequest`). */
-export async function storeRows(target: StoreTarget, request: StoreRequest): Promise<readonly Row[]> {
-  const { run, tenant, isDistributed } = target;
-  const { rows, revision, keepsHistory, expectsNew } = request;
-  if (expectsNew && !isDistributed && (await insertAll(run, tenant, revision, rows)))
-    return rows.map((_, number) => ({ number }));
+export async function storeRows(
+  run: RunStatement,
+  tenant: TenantId,
+  { rows, revision, keepsHistory, expectsNew }: StoreRequest,
+): Promise<readonly Row[]> {
+  if (expectsNew && (await insertAll(run, tenant, revision, rows))) return rows.map((_, number) => ({ number }));
   const differing = await withoutStored(run, tenant, rows);
   if (differing.length === 0) return [];
   const columns = columnArrays(differing.map(({ row }) => row));

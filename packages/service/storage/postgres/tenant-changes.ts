@@ -20,14 +20,13 @@ export interface ChangeParts extends ChangeOptions {
   use<T>(work: (client: pg.ClientBase) => Promise<T>, how: Omit<Use, 'deadline'>): Promise<T>;
 }
 
-/** Runs work in a transaction; `isDistributed` is whether the database is a Citus cluster. */
-type TenantWork<T> = (run: RunStatement, isDistributed: boolean) => Promise<T>;
+/** Runs work in a transaction. */
+type TenantWork<T> = (run: RunStatement) => Promise<T>;
 
 /** Runs a change. A repair, which reads all rows of the tenant, has a connection of its own. */
 export function runChange(parts: ChangeParts, change: TenantChange): Promise<unknown> {
   const { tenant, kind } = change;
-  const work: TenantWork<unknown> = (run, isDistributed) =>
-    runOnPostgres({ run, tenant, isDistributed }, changeTenant(change, parts));
+  const work: TenantWork<unknown> = (run) => runOnPostgres({ run, tenant }, changeTenant(change, parts));
   if (kind !== 'repair') return inPool(parts, tenant, work);
   return useUnbounded(parts.url, (client) => inTenant(parts, client, tenant, noTimeLimit, work));
 }
@@ -53,9 +52,9 @@ function inTenant<T>(
   work: TenantWork<T>,
 ): Promise<T> {
   const run: RunStatement = (text, values) => statements.query(client, text, values);
-  return statements.inTenant(client, begin, tenant, async ({ isDistributed }) => {
+  return statements.inTenant(client, begin, tenant, async () => {
     // sent before the first statement of the work
-    const [, result] = await Promise.all([run(limit, []), work(run, isDistributed)]);
+    const [, result] = await Promise.all([run(limit, []), work(run)]);
     return result;
   });
 }
