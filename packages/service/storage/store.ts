@@ -264,8 +264,9 @@ interface ChangeNotices {
   /** Starts following changes made by other processes, for `changeMark`. Ends with `close`. */
   watch(): void;
   /**
-   * A number that changes when an announced write, or a change of a tenant's records, may have
-   * happened in any process. `undefined` if that is not known without querying the store.
+   * A number that changes when an announced write may have happened in any process. `undefined` if
+   * that is not known without querying the store. It does not tell of records: each response reads
+   * their revision, and the commit of a notification waits for those of all tenants.
    */
   changeMark(): number | undefined;
   /**

@@ -25,7 +25,6 @@ export type Joins = 'all rows' | 'by key' | 'counts';
  *   staged load as of the tenant's revision; returns the number of rows of each, and their bytes.
  * - `staged`: the rows of a statement about these tables alone.
  * - `join`: only PostgreSQL acts on it.
- * - `announce`: tells other processes of the change once it is committed.
  */
 export type ChangeRequest =
   | CountRequest
@@ -33,8 +32,7 @@ export type ChangeRequest =
   | { readonly kind: 'lock' }
   | { readonly kind: 'compare'; readonly revision: number; readonly keepsOthers: boolean }
   | { readonly kind: 'staged'; readonly sql: string }
-  | { readonly kind: 'join'; readonly joins: Joins }
-  | { readonly kind: 'announce' };
+  | { readonly kind: 'join'; readonly joins: Joins };
 
 /** A change in steps, as `CountWork` is: each yields requests that are sent together. */
 export type ChangeWork<T> = Generator<readonly ChangeRequest[], T, readonly (readonly Row[])[]>;

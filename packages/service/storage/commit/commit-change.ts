@@ -77,7 +77,6 @@ export function* commitChange<T>(
     ...spans,
     ...(room.sweptRevision === undefined ? [] : [ask(setSweptRevision, room.sweptRevision)]),
     ...commitRevision({ ...others, ...room, versions: versions - room.versions, last, keepsHistory, importId }),
-    { kind: 'announce' },
   ];
   return result;
 }

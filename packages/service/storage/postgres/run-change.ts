@@ -3,7 +3,7 @@ import type { SeriesKey } from '../counts/counted-row.ts';
 import { type Span, spanLevel } from '../counts/span.ts';
 import { compareOrderKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
-import { announceChange, lockTenant } from './change-sql.ts';
+import { lockTenant } from './change-sql.ts';
 import { compareStaged, joinSettings } from './compare-staged.ts';
 import type { RunStatement } from './statements.ts';
 import { storeRows } from './store-rows.ts';
@@ -48,8 +48,6 @@ async function runRequest(target: ChangeTarget, request: ChangeRequest): Promise
       ]);
       return [];
     }
-    case 'announce':
-      return run(announceChange, []);
   }
 }
 

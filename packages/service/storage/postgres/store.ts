@@ -109,17 +109,9 @@ class PostgresStore extends TenantWriter implements Store {
     return openPostgresSnapshot(this.#shared.url, tenant, pauseMsMax, deadline);
   }
 
-  async openStagedLoad(tenant: TenantId, importId?: string, keepsOthers = false): Promise<StagedLoad> {
+  openStagedLoad(tenant: TenantId, importId?: string, keepsOthers = false): Promise<StagedLoad> {
     const { url, keepsHistory, bytesMax } = this.#shared;
-    const load = await openPostgresStagedLoad(url, { tenant, keepsHistory, bytesMax, importId, keepsOthers });
-    return {
-      ...load,
-      finish: async (...how) => {
-        const counts = await load.finish(...how);
-        this.#shared.notifications.noteOwnChange();
-        return counts;
-      },
-    };
+    return openPostgresStagedLoad(url, { tenant, keepsHistory, bytesMax, importId, keepsOthers });
   }
 
   lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
@@ -127,16 +119,12 @@ class PostgresStore extends TenantWriter implements Store {
     return lockImportOnPostgres(this.#shared.url, tenant, deadline);
   }
 
-  protected async change<T>(change: TenantChange): Promise<T> {
-    const done = await runChange(this.#changeParts, change);
-    this.#shared.notifications.noteOwnChange();
-    return done as T;
+  protected change<T>(change: TenantChange): Promise<T> {
+    return runChange(this.#changeParts, change) as Promise<T>;
   }
 
-  async writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
-    const rows = await writeTenant(this.#changeParts, tenant, statements);
-    this.#shared.notifications.noteOwnChange();
-    return rows;
+  writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
+    return writeTenant(this.#changeParts, tenant, statements);
   }
 
   get #changeParts(): ChangeParts {

@@ -56,7 +56,6 @@ function runRequest({ connection, tenant, compare }: ChangeTarget, request: Chan
         connection.change(putSpan, [tenant, series, level, from.date, from.id, n, JSON.stringify(counts)]);
       return [];
     case 'join':
-    case 'announce': // other processes see the number of commits
       return [];
   }
 }
