@@ -68,6 +68,12 @@ describe('the systemd units', () => {
     expect(used.toSorted()).toEqual(loaded.toSorted());
   });
 
+  test('start the service again after everything but wrong settings, without an end', () => {
+    const serve = read('systemd/subreport-serve.service');
+    for (const line of ['StartLimitIntervalSec=0', 'Restart=always', 'RestartPreventExitStatus=2'])
+      expect(serve).toContain(`\n${line}\n`);
+  });
+
   test('have a service for each timer, and names to which the hardening applies', () => {
     const services = units.filter((unit) => unit.endsWith('.service')).map((unit) => basename(unit, '.service'));
     for (const timer of units.filter((unit) => unit.endsWith('.timer'))) {

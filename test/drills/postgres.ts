@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freezePostgres } from '../../tools/postgres-server.ts';
 import { eventually } from '../support/eventually.ts';
+import { untilWritten } from '../support/run-command.ts';
 import type { Drill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
-import { type FilledPlace, mountSmallDisk, type Stage } from './stage.ts';
+import { type FilledPlace, mountSmallDisk, type Stage, waitsForStore } from './stage.ts';
 
 /** The time that a request may wait for the database; the default of 7 s is only longer. */
 const patience = { REQUEST_SECONDS_MAX: '2' };
@@ -57,6 +59,29 @@ export const postgresDrills: readonly Drill[] = [
       const seen = await look(service);
       await server.restart();
       return `${seen}; ${await lookAfterwards(service)}`;
+    },
+  },
+  {
+    name: 'postgres-late',
+    fault: 'the machine starts, and PostgreSQL is ready a minute after the service',
+    expected: `for a minute /healthz 200, /readyz ${unavailable}; afterwards report 200; no restart`,
+    needs: ['Linux'],
+    async run(stage) {
+      const place = await stage.postgres();
+      const server = await stage.setting.postgres();
+      await server.crash();
+      const seen = new Set<string>();
+      const service = await stage
+        .serve(place, { line: waitsForStore, args: ['--workers', '2'] })
+        .then(async (waiting) => {
+          for (const end = performance.now() + 60_000; performance.now() < end; await sleep(1_000))
+            seen.add(`/healthz ${await waiting.status('/healthz')}, /readyz ${await waiting.status('/readyz')}`);
+          return waiting;
+        })
+        .finally(() => server.restart());
+      await untilWritten(service.command, '"serving"');
+      await service.logIn();
+      return `for a minute ${[...seen]}; afterwards report ${await service.report()}; no restart`;
     },
   },
   {

@@ -50,7 +50,12 @@ export interface ServeOptions {
   readonly args?: readonly string[];
   /** Program and arguments in front of it, such as a wrapper. */
   readonly program?: readonly [string, ...string[]];
+  /** The line of the log to wait for; by default that it serves. */
+  readonly line?: string;
 }
+
+/** What a service writes that has started before its database. */
+export const waitsForStore = 'the database is not available yet; trying again';
 
 /** What one drill uses: a folder, stores, services. All of it is removed by `close`. */
 export class Stage {
@@ -105,7 +110,7 @@ export class Stage {
     return { environment: { DATABASE_URL: own.href, DATA_DIR: join(this.folder, 'data') }, superuser, database };
   }
 
-  /** Starts a service on a store; resolves once it responds. */
+  /** Starts a service on a store; resolves once it has written a line. */
   async serve(place: FilledPlace, options: ServeOptions = {}): Promise<DrilledService> {
     const [port, managementPort] = [await freePort(), await freePort()];
     // drills send more than the quota of a client
@@ -114,7 +119,7 @@ export class Stage {
       environment: { ...place.environment, ...ports, ...options.environment },
       ...(options.program !== undefined && { program: options.program }),
     });
-    await untilWritten(command, '"serving"');
+    await untilWritten(command, `"${options.line ?? 'serving'}"`);
     return new DrilledService(command, port, managementPort, place.client);
   }
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Drill } from './drill.ts';
-import { type FilledPlace, mountSmallDisk, type Stage } from './stage.ts';
+import { type FilledPlace, mountSmallDisk, type Stage, waitsForStore } from './stage.ts';
 
 const importArgs = ['import', '-', '--tenant', 'acme', '--format', 'ndjson'] as const;
 const databaseOf = ({ environment }: FilledPlace): string => join(environment.DATA_DIR ?? '', 'subreport.db');
@@ -48,6 +48,24 @@ export const storeDrills: readonly Drill[] = [
       const again = await load();
       const share = (await service.total()) / 5_000;
       return `import: exit code ${full.code}, ${reason}; report ${report}; with space again: import exit code ${again.code}, all records ${share}; no restart`;
+    },
+  },
+  {
+    name: 'disk-full-at-start',
+    fault: 'the disk of the embedded store is full when the service starts',
+    expected: '/healthz 200; /readyz 503 with Retry-After; with space again: /readyz 200, report 200; no restart',
+    needs: ['Linux', 'tmpfs'],
+    isShort: true,
+    async run(stage) {
+      const disk = mountSmallDisk(stage, 16, 0);
+      const place = await stage.sqlite(1_000, join(disk.folder, 'data'));
+      disk.fill();
+      const service = await stage.serve(place, { line: waitsForStore });
+      const seen = `/healthz ${await service.status('/healthz')}; /readyz ${await service.status('/readyz')}`;
+      disk.free();
+      const ready = await service.until('200', () => service.status('/readyz'));
+      await service.logIn();
+      return `${seen}; with space again: /readyz ${ready}, report ${await service.report()}; no restart`;
     },
   },
   {

@@ -24,6 +24,10 @@ export class StorageError extends Error {
   }
 }
 
+/** Whether the store failed for a reason that may pass while nobody changes a setting. */
+export const isTemporary = (error: unknown): error is StorageError =>
+  error instanceof StorageError && ['UNAVAILABLE', 'BUSY', 'FULL'].includes(error.code);
+
 /** Whether the store failed because this process, or the machine, has too many open files. */
 export const isOutOfFiles = (error: unknown): boolean =>
   error instanceof StorageError && lacksFiles((error.cause ?? {}) as NodeJS.ErrnoException);

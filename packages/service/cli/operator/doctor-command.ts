@@ -3,19 +3,18 @@ import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
 import { packageVersion } from '../../../terminal/package-version.ts';
+import { redraw } from '../../../terminal/printable.ts';
 import { keepDoctorResult } from '../../operator/doctor.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
-import { openStore } from '../../storage/open-store.ts';
 import { readConfig } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
 import { recordStoreAction, recordStoreStart } from '../store/command-context.ts';
 import { checkLine, examineStore, type ReportedCheck } from '../store/examine-store.ts';
+import { openConfiguredStore } from '../store/store-session.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
 /** Time limit for counting the records of one tenant, in milliseconds: every key is read. */
 const countingMs = 3_600_000;
-
-const clearLine = '\r\x1b[K';
 
 interface DoctorOptions extends ServerChoice {
   readonly repair?: boolean;
@@ -58,28 +57,19 @@ async function checkHere(
   output: Output,
 ): Promise<readonly ReportedCheck[]> {
   const config = readConfig();
-  const store = openStore({
-    databaseUrl: config.DATABASE_URL,
-    dataDir: config.DATA_DIR,
-    poolSize: config.DATABASE_POOL_SIZE,
-    keepsHistory: config.HISTORY_DAYS > 0,
-    tenantBytesMax: config.TENANT_STORAGE_MAX_MIB * 2 ** 20,
-    operationMs: countingMs,
-  });
+  const store = openConfiguredStore(config, { operationMs: countingMs });
   try {
     const startedAt = nowSeconds();
     if (repair) await recordStoreStart(config, output, 'store.repair');
-    const isShown = output.stderr.isTTY === true;
-    if (isShown) output.stderr.write('Checking the database');
+    const show = (text: string) => output.stderr.isTTY === true && output.stderr.write(`${redraw}${text}`);
+    show('Checking the database');
     const checks = await examineStore(store, {
       now: nowSeconds,
       repairAt: repair ? startedAt : undefined,
       full,
-      onProgress(done) {
-        if (isShown) output.stderr.write(`${clearLine}Checking tenant ${done.checked + 1} of ${done.tenants}`);
-      },
+      onProgress: (checked, tenants) => show(`Checking tenant ${checked + 1} of ${tenants}`),
     });
-    if (isShown) output.stderr.write(clearLine);
+    show('');
     const ok = checks.every((check) => check.ok);
     if (repair) await recordStoreAction(config, output, 'store.repair', { ok });
     const times = { startedAt, finishedAt: nowSeconds(), version: packageVersion };

@@ -50,9 +50,10 @@ async function checkStore(config: Config, logger: Logger): Promise<void> {
  * Runs `subreport doctor`, which stores its result, in a child process. A service that stops does
  * not wait for it: the child ends with its parent.
  */
-export async function runDoctorProcess(config: Config): Promise<readonly ReportedCheck[]> {
+export async function runDoctorProcess({ DATA_DIR, DATABASE_URL }: Config): Promise<readonly ReportedCheck[]> {
   const child = spawn(process.execPath, [...checkFlags, main, 'doctor', '--json'], {
-    env: doctorEnvironment(config),
+    // the settings on which the checks depend, without other secrets
+    env: { DATA_DIR, ...(DATABASE_URL !== undefined && { DATABASE_URL }) },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const end = () => child.kill();
@@ -68,12 +69,6 @@ export async function runDoctorProcess(config: Config): Promise<readonly Reporte
     process.off('exit', end);
   }
 }
-
-/** The settings on which the checks depend, without other secrets. */
-const doctorEnvironment = ({ DATA_DIR, DATABASE_URL }: Config): Record<string, string> => ({
-  DATA_DIR,
-  ...(DATABASE_URL !== undefined && { DATABASE_URL }),
-});
 
 function readChecks(output: string): readonly ReportedCheck[] {
   try {

@@ -49,7 +49,11 @@ export function addServeCommand(program: Command, output: Output): void {
         logger.warn({ workers, cpus: loweredFrom, memory_mib: totalMib }, 'fewer workers than CPUs: each needs memory');
       // with workers, this process reads and writes little
       const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
-      const store = await openReadyStore(own, logStoreEvents(logger));
+      const open = () => openReadyStore(own, logStoreEvents(logger));
+      const store = await open().catch(async (error) => {
+        const { waitForStore } = await import('./wait-for-store.ts');
+        return waitForStore(config, logger, open, error);
+      });
       try {
         const demoClient = demo ? await prepareDemo(config, store) : undefined;
         const run = workers === 1 ? runAlone : runWorkers;

@@ -1,4 +1,4 @@
-import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CommandError, UsageError, writeFailure } from '../../../terminal/error.ts';
@@ -90,7 +90,9 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
     );
     sealStore(staged.file);
     const { size: bytes } = statSync(staged.file);
-    publish(staged.file, file, force);
+    if (!force && existsSync(file)) throw fileExists(file); // created by another process
+    renameSync(staged.file, file);
+    syncFile(dirname(file));
     const tenants = checks.filter(({ tenant }) => tenant !== undefined);
     const records = tenants.reduce((sum, { records: more = 0 }) => sum + more, 0);
     const seconds = Math.round(performance.now() - started) / 1000;
@@ -110,21 +112,6 @@ function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void 
     );
   }
   if (!force && existsSync(file)) throw fileExists(file);
-}
-
-/** Gives the complete file its name atomically. */
-function publish(staged: string, file: string, force: boolean): void {
-  if (force) renameSync(staged, file);
-  else {
-    try {
-      linkSync(staged, file); // fails if another process has created the file in the meantime
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST' || existsSync(file)) throw fileExists(file);
-      renameSync(staged, file); // the file system has no hard links
-    }
-  }
-  syncFile(dirname(file));
 }
 
 const fileExists = (file: string): CommandError =>

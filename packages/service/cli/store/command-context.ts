@@ -11,7 +11,7 @@ import { openStore } from '../../storage/open-store.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
-import { withStore } from './store-session.ts';
+import { openReadyStore } from './store-session.ts';
 
 /** The context of an action that a command performs: the actor is the user of the machine. */
 const commandContext = (store: Store, config: Config): OperatorContext => ({
@@ -24,8 +24,10 @@ const commandContext = (store: Store, config: Config): OperatorContext => ({
 });
 
 /** Runs an operator's command with an open store, and always closes it. */
-export const withOperator = <T>(config: Config, work: (context: OperatorContext) => Promise<T>): Promise<T> =>
-  withStore(config, (store) => work(commandContext(store, config)));
+export async function withOperator<T>(config: Config, work: (context: OperatorContext) => Promise<T>): Promise<T> {
+  const store = await openReadyStore(config);
+  return work(commandContext(store, config)).finally(() => store.close());
+}
 
 /**
  * The audit log of a command. With `AUDIT_FILE`, each entry is also a line of that file, in the

@@ -13,12 +13,6 @@ export interface ReportedCheck extends StoreCheck {
   readonly repaired?: boolean;
 }
 
-/** Number of checked tenants, and of all. */
-interface ExamineProgress {
-  readonly checked: number;
-  readonly tenants: number;
-}
-
 /** Maximum problems reported per tenant; a store with many is repaired, not read about. */
 const problemsShownMax = 5;
 
@@ -29,8 +23,8 @@ interface ExamineOptions {
   readonly repairAt?: number | undefined;
   /** Whether each entry of each index is compared with its row (`Store.examine`). */
   readonly full?: boolean;
-  /** Called before each tenant is checked. */
-  readonly onProgress?: (progress: ExamineProgress) => void;
+  /** Called before each tenant is checked, with the numbers of checked tenants and of all. */
+  readonly onProgress?: (checked: number, tenants: number) => void;
 }
 
 /** Checks a store and every tenant in it. */
@@ -43,7 +37,7 @@ export async function examineStore(
   if (!readable) return checks; // an unreadable store cannot be counted
   const tenants = (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null);
   for (const [checked, { tenant }] of tenants.entries()) {
-    onProgress({ checked, tenants: tenants.length });
+    onProgress(checked, tenants.length);
     checks.push(...(await examineTenant(store, tenant, { ...(now && { now }), repairAt })));
   }
   return checks;

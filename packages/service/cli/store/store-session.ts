@@ -1,19 +1,23 @@
 import type { Logger } from 'pino';
-import { openStore } from '../../storage/open-store.ts';
+import { openStore, type StoreOptions } from '../../storage/open-store.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 
-/** Opens the store of the settings, and migrates its schema unless `MIGRATE_ON_START=false`. */
-export async function openReadyStore(config: Config, events: StoreEvents = {}): Promise<Store> {
-  const store = openStore({
+/** Opens the store of the settings, whatever its schema is. */
+export const openConfiguredStore = (config: Config, options: Partial<StoreOptions> = {}): Store =>
+  openStore({
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
-    ...events,
     keepsHistory: config.HISTORY_DAYS > 0,
     tenantBytesMax: config.TENANT_STORAGE_MAX_MIB * 2 ** 20,
     operationMs: config.REQUEST_SECONDS_MAX * 1000,
+    ...options,
   });
+
+/** Opens the store of the settings, and migrates its schema unless `MIGRATE_ON_START=false`. */
+export async function openReadyStore(config: Config, events: StoreEvents = {}): Promise<Store> {
+  const store = openConfiguredStore(config, events);
   try {
     if (config.MIGRATE_ON_START === 'true') await store.migrate();
     await store.checkReady();
@@ -24,11 +28,7 @@ export async function openReadyStore(config: Config, events: StoreEvents = {}): 
   }
 }
 
-interface StoreEvents {
-  readonly onConnectionError?: (error: Error) => void;
-  /** `DATABASE_URL` turned out to refer to a pooler. */
-  readonly onPooler?: () => void;
-}
+type StoreEvents = Pick<StoreOptions, 'onConnectionError' | 'onPooler'>;
 
 export const logStoreEvents = (logger: Logger): StoreEvents => ({
   onConnectionError: (error) => logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
@@ -37,13 +37,3 @@ export const logStoreEvents = (logger: Logger): StoreEvents => ({
       'DATABASE_URL refers to a pooler, which does not forward notifications: each request polls the database for changes (docs/operators/operating.md, Poolers)',
     ),
 });
-
-/** Runs a command with an open store and always closes it. */
-export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openReadyStore(config);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}

@@ -25,11 +25,10 @@ export function prepareFolder(folder: string): string {
   } catch (error) {
     if (error instanceof StorageError) throw error;
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    throw new StorageError(
-      'UNUSABLE',
-      `Cannot use the data directory '${path}': it must be a directory that this user can write (${code}); set DATA_DIR to another one`,
-      error,
-    );
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+    const rule = isFull ? 'its disk must have free space' : 'it must be a directory that this user can write';
+    const message = `Cannot use the data directory '${path}': ${rule} (${code}); set DATA_DIR to another one`;
+    throw new StorageError(isFull ? 'FULL' : 'UNUSABLE', message, error);
   }
 }
 

@@ -93,8 +93,13 @@ function openShared(
   use: UseLock,
 ): SharedConnections {
   const connection = new SqliteConnection(file, sqliteOpenWaitMs);
-  connection.useLog();
-  connection.run(`pragma busy_timeout = 0; ${writerPragmas}`);
+  try {
+    connection.useLog();
+    connection.run(`pragma busy_timeout = 0; ${writerPragmas}`);
+  } catch (error) {
+    connection.close(); // a service whose disk is full tries again each second
+    throw error;
+  }
   return {
     file,
     operationMs,

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startNetwork } from '../../../../test/drills/postgres.ts';
 import { makeCommandFolder } from '../../../../test/support/command-folder.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres } from '../../../../test/support/engines.ts';
@@ -66,13 +67,17 @@ const demoClient = () =>
     readonly client_secret: string;
   };
 
-/** Every record of the demo's report. */
-async function readAll(): Promise<Subscription[]> {
+/** The URL of the demo's report, and a token of its client. */
+async function signIn(): Promise<{ readonly baseUrl: string; readonly token: string }> {
   const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
-  const { access_token: token } = (await (await fetch(tokenUrl, { method: 'POST', body })).json()) as {
-    access_token: string;
-  };
+  const response = await fetch(tokenUrl, { method: 'POST', body });
+  return { baseUrl, token: ((await response.json()) as { access_token: string }).access_token };
+}
+
+/** Every record of the demo's report. */
+async function readAll(): Promise<Subscription[]> {
+  const { baseUrl, token } = await signIn();
   const records: Subscription[] = [];
   for (let url: string | null = `${baseUrl}/v1/subscription?size=1000`; url !== null; ) {
     const response: Response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
@@ -259,17 +264,47 @@ describe('serve fails with a message, exit code 1 and no stack for', () => {
     const result = await failure({ program: ['setpriv', ...user, process.execPath, mainProgram] });
     expect(result).toContain(join(folder, 'data'));
   });
+});
 
-  test('a store file that is not a database', async () => {
-    mkdirSync(join(folder, 'data', 'subreport.db'), { recursive: true });
-    expect(await failure()).toContain(`'${join(folder, 'data', 'subreport.db')}'`);
+describe('a database that is not available at the start', () => {
+  const ask = async (path: string, port = environment.PORT): Promise<readonly unknown[]> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    return [response.status, response.headers.get('retry-after'), await response.text()];
+  };
+
+  test.each(['1', '2'])('is waited for, with --workers %s', async (workers) => {
+    const opened = await openPostgres(testRole);
+    const { DATABASE_URL: url = '' } = opened.environment;
+    const network = await startNetwork(url);
+    network.moveTo(`postgres://127.0.0.1:${await freePort()}`);
+    const MANAGEMENT_PORT = String(await freePort());
+    const command = start(['serve', '--workers', workers], {
+      environment: { DATABASE_URL: network.url, MANAGEMENT_PORT },
+    });
+    await untilWritten(command, '"the database is not available yet; trying again"');
+    const unavailable = [503, '2', expect.stringContaining('"UNAVAILABLE"')];
+    for (const path of ['/readyz', '/connect-api/v1/subscription', '/oauth2/token'])
+      expect(await ask(path)).toEqual(unavailable);
+    expect((await ask('/healthz'))[0]).toBe(200);
+    expect(await ask('/metrics', MANAGEMENT_PORT)).toEqual([200, null, 'subreport_ready 0\n']);
+    network.moveTo(url);
+    await untilWritten(command, '"serving"');
+    expect((await ask('/readyz'))[0]).toBe(200);
+    command.child.kill('SIGTERM');
+    expect((await command.ended).code).toBe(0);
+    await network.close();
+    await opened.close();
   });
 
-  test('an unreachable PostgreSQL, without showing its password', async () => {
-    const url = `postgres://subreport:hidden@127.0.0.1:${await freePort()}/subreport`;
-    const said = await failure({ environment: { DATABASE_URL: url } });
-    expect(said).toContain('DATABASE_URL');
-    expect(said).not.toContain('hidden');
+  test('may have a name that does not resolve yet; its password is not shown, and SIGTERM ends the wait', async () => {
+    const DATABASE_URL = 'postgres://subreport:hidden@database.invalid/subreport';
+    const command = start(['serve'], { environment: { DATABASE_URL } });
+    await untilWritten(command, '"the database is not available yet; trying again"');
+    expect((await ask('/readyz'))[0]).toBe(503);
+    command.child.kill('SIGTERM');
+    const { code, stdout } = await command.ended;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('DATABASE_URL points to database.invalid')]);
+    expect(stdout).not.toContain('hidden');
   });
 });
 
@@ -277,11 +312,7 @@ describe.each(drawn)('stopping, on $engine', ({ openTestStore }) => {
   test('SIGTERM with running requests: each gets its response, then the process exits with 0', async () => {
     const opened = await openTestStore();
     const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });
-    const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
-    const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
-    const { access_token: token } = (await (await fetch(tokenUrl, { method: 'POST', body })).json()) as {
-      access_token: string;
-    };
+    const { baseUrl, token } = await signIn();
     const read = () =>
       fetch(`${baseUrl}/v1/subscription?size=1000`, { headers: { authorization: `Bearer ${token}` } }).then(
         async (response) => [response.status, ((await response.json()) as unknown[]).length],
@@ -335,11 +366,7 @@ test.runIf(process.platform === 'linux')('a closed terminal stops its service', 
 test('a request that outlasts the wait after SIGTERM gets its response, and its kept-alive connection does not delay the exit', async () => {
   const opened = await openPostgres(testRole);
   const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });
-  const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
-  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
-  const { access_token: token } = (await (await fetch(tokenUrl, { method: 'POST', body })).json()) as {
-    access_token: string;
-  };
+  const { baseUrl, token } = await signIn();
   const locker = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
   await locker.connect();
   await locker.query('begin; lock table subscription in access exclusive mode');
