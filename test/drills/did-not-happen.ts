@@ -94,9 +94,9 @@ const faults: readonly Fault[] = [
     repair: (scene) => run(scene, ['backup', '--record']),
   },
   {
-    fault: 'the last check is three days old',
+    fault: 'the last check is nine days old',
     fires: 'SubreportDoctorOverdue',
-    plant: ({ place: { superuser } }) => superuser.query('update doctor_result set finished_at = finished_at - 259200'),
+    plant: ({ place: { superuser } }) => superuser.query('update doctor_result set finished_at = finished_at - 777600'),
     repair: (scene) => run(scene, ['doctor']),
   },
   {

@@ -10,6 +10,7 @@ import {
   runCommandLine as runLine,
 } from '../../terminal/program.ts';
 import { OperatorError } from '../operator/error.ts';
+import { isTemporary } from '../storage/error.ts';
 import { describeFailure } from './log/describe-failure.ts';
 
 const operatorCommands: Commands = {
@@ -38,7 +39,7 @@ const line: CommandLine = {
   failureOf(error) {
     const { exitCode } = failureOf(error);
     const isInvalid = error instanceof OperatorError && error.code === 'INVALID';
-    return { message: describeFailure(error), exitCode: isInvalid ? 2 : exitCode };
+    return { message: describeFailure(error), exitCode: isInvalid ? 2 : isTemporary(error) ? 75 : exitCode };
   },
 };
 

@@ -9,7 +9,9 @@ import { hasCommands } from '../../../../test/drills/has-commands.ts';
 // Prometheus evaluates each rule of deploy/ over series that must fire it, and over series beside
 // them that must not.
 
-const rules = readFileSync(fileURLToPath(new URL('../../../../deploy/prometheus-rules.yaml', import.meta.url)), 'utf8');
+const read = (file: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../../deploy/${file}`, import.meta.url)), 'utf8');
+const rules = read('prometheus-rules.yaml');
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 /** The file of rules with one alert only. */
 const rulesOf = (alert: string): string => {
@@ -126,7 +128,7 @@ const cases: Readonly<Record<string, readonly RuleCase[]>> = {
     gauge(2 * days, 'subreport_backup_last_success_timestamp_seconds', never, always(12 * 3_600)),
     gauge(2 * days, 'subreport_backup_last_success_timestamp_seconds', always(3_600), counting(60)),
   ],
-  SubreportDoctorOverdue: [gauge(3 * days, 'subreport_doctor_last_run_timestamp_seconds', never, always(2 * 86_400))],
+  SubreportDoctorOverdue: [gauge(9 * days, 'subreport_doctor_last_run_timestamp_seconds', never, always(2 * 86_400))],
   SubreportSweepOverdue: [gauge(180, 'subreport_history_sweeps_due', always(2), '0x60 2x30 0x10000')],
 };
 
@@ -171,10 +173,55 @@ function evaluate(interval: '1m' | '30m', chosen: (one: RuleCase) => boolean): s
   return status === 0 ? '' : stdout + stderr;
 }
 
+/** How each deployment writes when a job runs: minute, hour, and whether only on Sunday. */
+const schedules: Readonly<Record<string, (job: string) => string>> = {
+  'systemd/subreport-JOB.timer': () => '^OnCalendar=(?<day>Sun )?(?<hour>\\d+):(?<minute>\\d+)$',
+  'kubernetes/subreport.yaml': (job) => `name: subreport-${job}$[^]*?schedule: '${cron}'$`,
+  'helm/values.yaml': (job) => `^  ${job}: { schedule: '${cron}'`,
+  'compose.yaml': (job) => `# +${cron} .* run --rm ${job}$`,
+};
+const cron = '(?<minute>\\d+) (?<hour>\\d+) \\* \\* (?:\\*|(?<day>0))';
+
+/**
+ * The ends of the last runs of a job, for each half hour of a month that begins with a first run on
+ * Monday at 0:00. Every second run takes an hour longer than the others.
+ */
+function endsOf(file: string, job: string): string {
+  const text = read(file.replace('JOB', job));
+  const { day, hour, minute } = new RegExp(schedules[file]?.(job) ?? '', 'm').exec(text)?.groups ?? {};
+  const starts = Array.from({ length: 31 }, (_, n) => n)
+    .filter((n) => day === undefined || n % 7 === 6)
+    .map((n, index) => (n * 24 + Number(hour)) * 3_600 + Number(minute) * 60 + (index % 2) * 3_600);
+  expect(starts.every((start) => start >= 0)).toBe(true);
+  const last = (now: number): number => Math.max(0, ...starts.filter((start) => start <= now));
+  return Array.from({ length: 31 * 48 + 1 }, (_, n) => last(n * 1_800)).join(' ');
+}
+
 if (hasCommands('promtool')) {
   test('Prometheus fires each rule when it should, and only then', () => {
     expect(evaluate('1m', ({ minute }) => minute < days)).toBe('');
     expect(evaluate('30m', ({ minute }) => minute >= days)).toBe('');
+  });
+
+  test('the schedules of deploy/ keep every alert quiet for a month', () => {
+    const metrics = { backup: 'subreport_backup_last_success', doctor: 'subreport_doctor_last_run' };
+    const runs = Object.entries(metrics).map(([job, metric]) => {
+      const [values = '', ...others] = new Set(Object.keys(schedules).map((file) => endsOf(file, job)));
+      expect(others).toEqual([]);
+      return { series: `${metric}_timestamp_seconds{${target}}`, values };
+    });
+    const [rule, file] = [join(folder, 'rules.yaml'), join(folder, 'month.yaml')];
+    writeFileSync(rule, rules);
+    const none = { labels: '{}', value: 0 };
+    const expr = 'count(max_over_time(ALERTS{alertstate="firing"}[31d])) or vector(0)';
+    const month = {
+      interval: '30m',
+      input_series: [{ series: `up{${target}}`, values: '1x1488' }, ...runs],
+      promql_expr_test: [{ expr, eval_time: '31d', exp_samples: [none] }],
+    };
+    writeFileSync(file, JSON.stringify({ rule_files: [rule], evaluation_interval: '30m', tests: [month] }));
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    expect([status, stdout + stderr]).toEqual([0, expect.any(String)]);
   });
 } else {
   console.warn('SKIPPED: the rules were not evaluated: install prometheus');
