@@ -11,6 +11,7 @@ import { createRequestDeadlines } from './request-deadline.ts';
 import { sendError } from './send-error.ts';
 import { installTls, type ListenerTls, tlsOptions } from './tls.ts';
 import { addTracing } from './tracing.ts';
+import { announcesUnreadBody, refuseUnreadBody } from './unread-body.ts';
 import { createUnroutedHandler } from './unrouted.ts';
 
 /** What both listeners need. */
@@ -99,6 +100,7 @@ export function buildBaseServer(options: BaseServerOptions): FastifyInstance {
     guardRequest(request, allowsHost);
     // before the body is read
     if (request.is404) handleUnrouted(request, reply).catch(done);
+    else if (announcesUnreadBody(request)) refuseUnreadBody(request, done);
     else done();
   });
   // an expectation may be ignored (RFC 9110 §10.1.1)

@@ -882,11 +882,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       await readable(await get('', ['Expect: the-unexpected']));
     });
 
-    test('a GET may have a body', async () => {
-      await readable(await send(`GET ${report} HTTP/1.1`, ['Content-Type: application/json'], { body: '{"size":' }));
-      await readable(await send(`GET ${report} HTTP/1.1`, [formHeader], { body: 'size=0&page=x' }));
-    });
-
     test.each([
       ['300 characters', 'a'.repeat(300)],
       ['257 characters', 'a'.repeat(257)],
@@ -941,6 +936,9 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['a Content-Length beyond all numbers', line, ['Content-Length: 99999999999999999999']],
       ['a Transfer-Encoding that does not exist', line, ['Transfer-Encoding: x']],
       ['a Transfer-Encoding spelt askew', line, ['Transfer-Encoding: chunked, identity']],
+      ['two Transfer-Encodings', line, ['Transfer-Encoding: gzip, chunked']],
+      // a proxy of HTTP/1.0 may read the body up to another end
+      ['a chunked request of HTTP/1.0', `GET ${report} HTTP/1.0`, ['Transfer-Encoding: chunked']],
       ['HTTP/9.9', `GET ${report} HTTP/9.9`, []],
       ['HTTP/2.0', `GET ${report} HTTP/2.0`, []],
       ['HTTP/0.9', `GET ${report} HTTP/0.9`, []],
@@ -962,7 +960,12 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       await expectProblem(await send(start, headers), 'INVALID_HTTP_MESSAGE');
     });
 
-    test.each(['', 'Host: a b', 'Host: a/b', 'Host: a@b', 'Host: a:b', 'Host: a, b'])(
+    test.each(['reports.example:8080', '127.0.0.1', '[::1]:8080', 'xn--caf-dma.example', ''])(
+      "the host '%s' is accepted (RFC 9110 §7.2)",
+      async (host) => readable(await send(line, [], { host: `Host: ${host}` })),
+    );
+
+    test.each(['', 'Host: a b', 'Host: a/b', 'Host: a@b', 'Host: a:b', 'Host: a, b', 'Host: [::1', 'Host: a:1:2'])(
       "no Host, or one that is none (RFC 9112 §3.2), '%s': 400",
       async (host) => {
         await expectProblem(await send(line, [], { host }), 'INVALID_HTTP_MESSAGE');

@@ -1,8 +1,14 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSqlite } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { freePort } from '../../../../tools/free-port.ts';
+import { consoleOperations } from '../../../contract/oauth/console-session.ts';
+import { operations } from '../../../contract/operations.ts';
+import { operatorApi } from '../../../contract/operator/operations.ts';
 
 let service: TestService;
 const urls = { public: '', management: '' };
@@ -52,5 +58,39 @@ test.each(['/console/static/none.js', '/console/no/such/page', '/healthz/', '/do
     for (const method of ['GET', 'POST', 'OPTIONS'])
       if (method === 'GET' || !path.includes('static'))
         await expectProblem(await fetch(service.url + path, { method }), 'NOT_FOUND');
+  },
+);
+
+const unread = (listener: keyof typeof urls, table: Readonly<Record<string, { method: string; path: string }>>) =>
+  Object.values(table)
+    .filter(({ method }) => method === 'GET' || method === 'DELETE')
+    .map(({ method, path }) => [listener, method, path.replaceAll(/\{\w+\}/g, 'a')] as const);
+
+test.each([
+  ...unread('public', operations),
+  ...unread('public', consoleOperations),
+  ...unread('management', operatorApi),
+  ['public', 'GET', '/console/connect-api/v1/subscription'],
+  ['public', 'HEAD', '/connect-api/v1/subscription'],
+] as const)(
+  'on the %s listener, %s %s with a body is a 400, unless the body is empty',
+  async (listener, method, path) => {
+    const send = async (headers: Record<string, string>, body = '') => {
+      const sending = request(urls[listener] + path, { method, headers });
+      sending.end(body);
+      const [response] = (await once(sending, 'response')) as [IncomingMessage];
+      return [response.statusCode, await text(response)];
+    };
+    const [status] = await send({});
+    for (const headers of [{ 'content-length': '15' }, { 'transfer-encoding': 'chunked' }]) {
+      const [code, problem] = await send(headers, 'status=DEPLETED');
+      expect([headers, code]).toEqual([headers, 400]);
+      if (method !== 'HEAD')
+        expect(problem).toContain(`a ${method} must have no body: send its parameters in the query`);
+      if (path.endsWith('/v1/subscription') && method === 'GET')
+        expect(problem).toContain('or with POST to /connect-api/v1/subscription/search');
+    }
+    for (const headers of [{ 'content-length': '0' }, { 'transfer-encoding': 'chunked' }])
+      expect([headers, (await send(headers))[0]]).toEqual([headers, status]);
   },
 );
