@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /** Escapes text for HTML elements and quoted attributes. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /** Colors, font and logo of the console (packages/console/ui/tokens.css). */
 const style = `:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif;
