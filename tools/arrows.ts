@@ -285,7 +285,7 @@ const rows: readonly Folder[] = [
       'import/error.ts',
       'operator/error.ts',
       'service/cli/config.ts',
-      'terminal/error.ts',
+      ...['terminal/error.ts', 'terminal/printable.ts'],
       'pino',
       'node',
     ],

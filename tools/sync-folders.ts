@@ -17,7 +17,7 @@ export const syncFolders = [
   {
     path: 'cli/sync/table',
     contents: 'copies that follow the changes: a table of SQLite or PostgreSQL, lines for a program',
-    imports: [...outgoing, 'pg', 'pg-copy-streams'],
+    imports: [...outgoing, 'terminal/printable.ts', 'pg', 'pg-copy-streams'],
   },
   {
     path: 'cli/sync/files',

@@ -1,4 +1,5 @@
 import type { ChangesSummary, Product, SubscriptionFindings, SubscriptionSummary } from '../client/index.ts';
+import { printableJson } from '../terminal/printable.ts';
 
 /** The answer to a question. */
 export type Answer = Readonly<Record<string, unknown>>;
@@ -11,7 +12,7 @@ const frameBytes = 500;
 
 /** Whether the answer fits once MCP has encoded it as JSON twice. */
 export const isShort = (answer: Answer): boolean =>
-  Buffer.byteLength(JSON.stringify(JSON.stringify(answer))) + frameBytes <= responseBytesMax;
+  Buffer.byteLength(JSON.stringify(printableJson(JSON.stringify(answer)))) + frameBytes <= responseBytesMax;
 
 /** Records as a table: their names once, and each product once. */
 interface Table {

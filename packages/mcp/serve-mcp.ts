@@ -6,7 +6,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { type ResponseEvent, type SubreportClient, SubreportError } from '../client/index.ts';
 import { inWords } from '../contract/in-words.ts';
 import { maskSecrets } from '../outgoing/known-secrets.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable, printableJson } from '../terminal/printable.ts';
 import { sentencesOf } from '../terminal/reader-action.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import type { ObjectSchema } from './schemas.ts';
@@ -99,7 +99,7 @@ async function answer(tool: Tool, given: Arguments, client: SubreportClient, app
     const appliedFilters = () => applied.get(correlationId);
     const answered = await tool.run({ client, options: { correlationId, signal }, appliedFilters }, values);
     // a server may echo what was sent to it
-    return { content: [textOf(maskSecrets(JSON.stringify(answered)))] };
+    return { content: [textOf(maskSecrets(printableJson(JSON.stringify(answered))))] };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof SubreportError)) return failure([error instanceof Error ? error.message : String(error)]);

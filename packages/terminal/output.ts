@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { CommandError } from './error.ts';
-import { printable, printableText } from './printable.ts';
+import { printable, printableJson, printableText } from './printable.ts';
 
 /** The output of a command; tests pass their own. */
 export interface Output {
@@ -18,21 +18,15 @@ export interface Output {
 
 /** Writes the result of a command: one line of JSON, or text. */
 export function writeResult(output: Output, json: boolean, value: unknown, human: string): void {
-  output.stdout.write(json ? `${JSON.stringify(value)}\n` : `${printableText(human)}\n`);
+  output.stdout.write(json ? `${printableJson(JSON.stringify(value))}\n` : `${printableText(human)}\n`);
 }
 
 /** Formats rows as a table whose columns are as wide as their widest cell. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows.map((row) => row.map(printable))];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const padded = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
+  return padded.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }
 
 /** A number as all commands write it for people: `300,000`; `-` if it is not known. */

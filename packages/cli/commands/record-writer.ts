@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { guardText, writeRecordLine } from '../../contract/csv.ts';
 import { wantsColor } from '../../terminal/environment.ts';
 import type { Output } from '../../terminal/output.ts';
+import { printableJson } from '../../terminal/printable.ts';
 import { type Column, type FittedTable, fitTable } from './fit-table.ts';
 
 interface RecordWriter<Row> {
@@ -79,7 +80,7 @@ function jsonWriter<Row>(screen: Screen): RecordWriter<Row> {
   return {
     async page(rows) {
       if (rows.length === 0) return;
-      await screen.write(before + rows.map(jsonOf).join(',\n'));
+      await screen.write(before + rows.map((row) => jsonOf(row)).join(',\n'));
       before = ',\n';
     },
     end: () => screen.write(before === '[\n' ? '[]\n' : '\n]\n'),
@@ -93,12 +94,7 @@ function lineWriter<Row>(screen: Screen): RecordWriter<Row> {
   };
 }
 
-/** JSON that a terminal can show: `JSON.stringify` leaves some control characters unescaped. */
-export const jsonOf = (value: unknown, indent?: number): string =>
-  JSON.stringify(value, null, indent).replace(
-    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+const jsonOf = (value: unknown, indent?: number): string => printableJson(JSON.stringify(value, null, indent));
 
 const outputFormats = ['table', 'json', 'ndjson', 'csv'] as const;
 type OutputFormat = (typeof outputFormats)[number];

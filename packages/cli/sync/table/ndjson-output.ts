@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { printableJson } from '../../../terminal/printable.ts';
 import { SyncError } from '../source/error.ts';
 import type { SourceIdentity } from '../source/read-source.ts';
 import { lineOf, type Row } from '../source/record-row.ts';
@@ -32,7 +33,7 @@ export class NdjsonOutput implements Destination {
    * @param reload whether to write a whole report, whatever position the state file has
    */
   constructor(write: (text: string) => Promise<void>, stateFile?: string, reload = false) {
-    this.#write = write;
+    this.#write = (text) => write(printableJson(text));
     this.#stateFile = stateFile;
     this.#reload = reload;
   }

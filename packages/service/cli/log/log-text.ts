@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printableJson } from '../../../terminal/printable.ts';
 
 interface LogLine {
   readonly time: string;
@@ -76,8 +77,4 @@ function formatValue(value: unknown): string {
 }
 
 /** Escapes characters that control a terminal or the direction of text. */
-const escapeControls = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return `\\u{${code.toString(16)}}`;
-  });
+const escapeControls = (text: string): string => printableJson(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { printableJson } from '../../../terminal/printable.ts';
 import type { Config } from '../config.ts';
 import { formatLogText } from './log-text.ts';
 
@@ -30,11 +31,10 @@ export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, more: Readonly<R
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
-    openStandardOutput(base, process.stdout.isTTY ? formatAsText : formatAsJson),
+    openStandardOutput(base, process.stdout.isTTY ? formatAsText : printableJson),
   );
 }
 
-const formatAsJson = (line: string): string => line;
 const formatAsText = (line: string): string => formatLogText(line, process.stdout.hasColors());
 
 function openStandardOutput(base: object, format: (line: string) => string): DestinationStream {

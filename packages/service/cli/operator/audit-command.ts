@@ -6,7 +6,8 @@ import { formatInstant, parseInstant } from '../../../contract/instant.ts';
 import type { CallOperation } from '../../../contract/operator/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
-import type { Output } from '../../../terminal/output.ts';
+import { type Output, writeResult } from '../../../terminal/output.ts';
+import { printable } from '../../../terminal/printable.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
 import { type Given, inputOf } from './inputs.ts';
 import { type Columns, cellsOf, newCommand, writeList } from './operation-command.ts';
@@ -96,8 +97,7 @@ async function writeForward(
   let after = Number(given.after ?? (ndjson ? 0 : await newestId(call)));
   for (let cursor: string | undefined; ; ) {
     const { data, next } = await call(operation, inputOf(operation, { ...given, limit: pageItems, after, cursor }));
-    for (const entry of data)
-      output.stdout.write(`${ndjson ? JSON.stringify(entry) : cellsOf(columns, entry).join('  ')}\n`);
+    for (const entry of data) writeResult(output, ndjson, entry, cellsOf(columns, entry).map(printable).join('  '));
     // without new entries, the same position is read again
     const last = data.at(-1);
     if (next !== null) cursor = next;

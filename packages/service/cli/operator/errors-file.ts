@@ -1,6 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, open, rm, stat } from 'node:fs/promises';
 import { CommandError, isDiskFull } from '../../../terminal/error.ts';
+import { printableJson } from '../../../terminal/printable.ts';
 import type { RejectedRow } from '../../import/read-valid-rows.ts';
 
 interface ErrorsFile {
@@ -29,7 +30,7 @@ export async function openErrorsFile(file: string, source: FileIdentity | undefi
   // mode 0600, because rejected rows may contain email addresses
   const handle = await open(file, flags, 0o600).catch(cannotWrite(file));
   return {
-    write: (row) => handle.appendFile(`${JSON.stringify(row)}\n`).catch(cannotWrite(file)),
+    write: (row) => handle.appendFile(`${printableJson(JSON.stringify(row))}\n`).catch(cannotWrite(file)),
     close: () => handle.close(),
   };
 }

@@ -3,6 +3,7 @@ import type { Import } from '../../../contract/operator/import.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import type { Output } from '../../../terminal/output.ts';
 import { countText, formatFields } from '../../../terminal/output.ts';
+import { printableJson } from '../../../terminal/printable.ts';
 import { outcomeText } from './import-text.ts';
 import { type AddCommand, commandGroup, listCommand, newCommand, operationCommand } from './operation-command.ts';
 import { withOperations } from './operator-api.ts';
@@ -53,7 +54,7 @@ const show = operationCommand({
   },
 });
 
-/** Prints the response as it is. */
+/** Prints the lines of the response. */
 const errors: AddCommand = (parent, output: Output) => {
   const { command, read } = newCommand(parent, {
     name: 'errors',
@@ -64,7 +65,8 @@ const errors: AddCommand = (parent, output: Output) => {
   });
   return command.action(async () => {
     const params = { import_id: String((await read()).import_id) };
-    output.stdout.write(await withOperations(command.opts(), (call) => call('getImportErrors', { params })));
+    const lines = await withOperations(command.opts(), (call) => call('getImportErrors', { params }));
+    output.stdout.write(printableJson(lines));
   });
 };
 

