@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { checkRow } from '../../packages/service/import/check-row.ts';
 import { readNdjson } from '../../packages/service/import/read-ndjson.ts';
-import { columnArrays, insertRows } from '../../packages/service/storage/postgres/change-sql.ts';
 import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
 import { treeCpuSeconds } from '../support/process-tree.ts';
 
@@ -28,8 +27,6 @@ const columns = [
   ...['record', 'plan_id', 'device_id', 'auto_renew', 'revision'],
 ];
 const batchRows = 10_000;
-/** Rows of a transaction of an import. */
-const importBatchRows = 3_000;
 
 /** The CPU time and the elapsed time of a load. */
 interface BareCost {
@@ -106,13 +103,13 @@ async function* copyLines(file: string): AsyncGenerator<string> {
     yield rows.map((row) => `${toReadyRow(row).map(escaped).join('\t')}\n`).join('');
 }
 
-async function* batchesOf(file: string, rowsMax = batchRows): AsyncGenerator<readonly SubscriptionRow[]> {
+async function* batchesOf(file: string): AsyncGenerator<readonly SubscriptionRow[]> {
   let rows: SubscriptionRow[] = [];
   for await (const { content } of readNdjson(createReadStream(file))) {
     const checked = 'value' in content ? checkRow(content.value) : content;
     if (!('row' in checked)) throw new Error('Cannot measure: every record must be right');
     rows.push(checked.row);
-    if (rows.length < rowsMax) continue;
+    if (rows.length < batchRows) continue;
     yield rows;
     rows = [];
   }
@@ -123,39 +120,3 @@ const toReadyRow = (row: SubscriptionRow): ReadyRow => [
   ...['bench', row.id, row.createdDate, row.activationDate, row.expirationDate, row.status, row.productId],
   ...[row.iccid, row.email, row.record, row.planId, row.deviceId, row.autoRenew, 1],
 ];
-
-/**
- * Measures what a first import cannot do without on PostgreSQL: the inserts of checked rows, in
- * batches of the same size, into a table with the primary key, and the other indexes at the end.
- */
-export async function loadLeastPostgres(file: string, url: string, serverPid: number): Promise<BareCost> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows: indexes } = await client.query("select indexdef from pg_indexes where tablename = 'subscription'");
-  await client.query('create table least (like subscription including defaults); checkpoint');
-  const definitions = indexes.map(({ indexdef }) =>
-    String(indexdef)
-      .replaceAll(/\bsubscription_(?=\w+ ON)/g, 'least_')
-      .replace('public.subscription', 'least'),
-  );
-  const isKey = (sql: string): boolean => sql.includes('UNIQUE');
-  for (const sql of definitions.filter(isKey)) await client.query(sql);
-  const cost = { cpuSeconds: 0, seconds: 0 };
-  const measure = async (work: () => Promise<unknown>): Promise<void> => {
-    const [started, own, server] = [performance.now(), process.cpuUsage(), treeCpuSeconds(serverPid)];
-    await work();
-    const { user, system } = process.cpuUsage(own);
-    cost.cpuSeconds += (user + system) / 1e6 + treeCpuSeconds(serverPid) - server;
-    cost.seconds += (performance.now() - started) / 1000;
-  };
-  const text = insertRows.replace('into subscription', 'into least');
-  for await (const rows of batchesOf(file, importBatchRows))
-    await measure(() => client.query({ name: 'insert', text, values: ['bench', 1, ...columnArrays(rows)] }));
-  await measure(async () => {
-    await client.query("set maintenance_work_mem = '256MB'; set max_parallel_maintenance_workers = 0");
-    for (const sql of definitions.filter((each) => !isKey(each))) await client.query(sql);
-    await client.query('checkpoint');
-  });
-  await client.end();
-  return cost;
-}

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { machineFacts } from '../support/results.ts';
-import { type Cost, measureBare, measureImports, measureLeastChange, measureLeastFirst } from './measure.ts';
+import { type Cost, measureBare, measureImports } from './measure.ts';
 import { type SourceOrder, sourceOrders, writeChangedSource, writeSource } from './write-sources.ts';
 
 // Two imports of NDJSON by CPU time of all processes, PostgreSQL's included. The first load into an
@@ -36,9 +36,6 @@ interface Measured {
   readonly ours: Cost;
 }
 
-/** Names of the rows with the least that an import must do. */
-const floors = { first: 'floor of the first import', change: 'floor with 5 % changed' };
-
 const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
 chmodSync(folder, 0o755); // PostgreSQL runs as another user and reads the file itself
 const measured: Measured[] = [];
@@ -58,18 +55,11 @@ for (const order of args.order as SourceOrder[]) {
       const { first, check, change } = await measureImports(engine, how, files);
       note(`first ${how}`, bare, first);
       note(`${how} with 5 % changed`, check, change);
-      if (how !== 'import') continue;
-      if (engine === 'postgres') note(floors.first, bare, sum(check, await measureLeastFirst(files.first)));
-      note(floors.change, check, await measureLeastChange(engine, files));
     }
   }
 }
 rmSync(folder, { recursive: true });
 console.log(toMarkdown(measured));
-
-function sum(a: Cost, b: Cost): Cost {
-  return { cpuSeconds: a.cpuSeconds + b.cpuSeconds, seconds: a.seconds + b.seconds, grownMb: 0 };
-}
 
 function lineOf({ engine, order, how, records, base, ours }: Measured): string {
   const perRecord = ({ cpuSeconds }: Cost): string => ((cpuSeconds * 1e6) / records).toFixed(1);
@@ -88,9 +78,7 @@ function toMarkdown(results: readonly Measured[]): string {
     'a final checkpoint included. The base of a first import, into an empty database, is a bare load of the same records: prepared rows, by `COPY` from a file on',
     'the server or by a prepared insert in batches of 10,000, into a table with the same indexes, which are there from the beginning.',
     'The base of an import with 5 % changed, whose file contains all records, is reading',
-    'and checking the file without a database. The floor of a first import is reading and checking a file, inserting its rows in batches of 3,000 into a table with',
-    'the primary key, and building the other indexes: no counts, tenant or revision. The floor with 5 % changed is reading the lines, reading the stored records by id, comparing, and checking and',
-    'writing those that differ, in batches of 3,000. "MB grown" is the memory of the import process.',
+    'and checking the file without a database. "MB grown" is the memory of the import process.',
     '',
     machineFacts(),
     '',

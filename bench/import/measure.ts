@@ -3,8 +3,7 @@ import { rmSync } from 'node:fs';
 import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite, superuserUrl } from '../support/bench-store.ts';
 import { treeCpuSeconds } from '../support/process-tree.ts';
-
-import { loadBarePostgres, loadBareSqlite, loadLeastPostgres } from './bare-load.ts';
+import { loadBarePostgres, loadBareSqlite } from './bare-load.ts';
 
 /** What a side costs: CPU time of all processes, elapsed time, and memory of its own process. */
 export interface Cost {
@@ -19,31 +18,6 @@ export async function measureBare(engine: string, file: string): Promise<Cost> {
   try {
     if (engine === 'sqlite') return { ...(await loadBareSqlite(file, opened.folder)), grownMb: 0 };
     return { ...(await loadBarePostgres(file, superuserUrl(opened), opened.serverPid ?? 0)), grownMb: 0 };
-  } finally {
-    await opened.close();
-  }
-}
-
-/** The least that a first import into PostgreSQL must do after checking the rows. */
-export async function measureLeastFirst(file: string): Promise<Cost> {
-  const opened = await openEmpty('postgres');
-  try {
-    return { ...(await loadLeastPostgres(file, superuserUrl(opened), opened.serverPid ?? 0)), grownMb: 0 };
-  } finally {
-    await opened.close();
-  }
-}
-
-/** The least that an import of known records must do. */
-export async function measureLeastChange(
-  engine: string,
-  { first, changed }: { readonly first: string; readonly changed: string },
-): Promise<Cost> {
-  const opened = await openEmpty(engine);
-  try {
-    await measureImport(opened, first, 'import');
-    await settle(opened);
-    return await measureImport(opened, changed, 'change-least');
   } finally {
     await opened.close();
   }

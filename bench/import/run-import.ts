@@ -5,11 +5,10 @@ import { noRowsYet, readValidRows } from '../../packages/service/import/read-val
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { Store } from '../../packages/service/storage/store.ts';
 import { findTenant } from '../../packages/service/storage/tables/tenant.ts';
-import { changeLeast } from './least-change.ts';
 
-// One import in a separate process: `node run-import.ts FILE import|replace|check|change-least`;
-// `check` only reads and checks the rows, `change-least` is the floor of an import of stored ones.
-// Prints its seconds, its CPU seconds and the growth of the process in MB.
+// One import in a separate process: `node run-import.ts FILE import|replace|check`; `check` only
+// reads and checks the rows. Prints its seconds, its CPU seconds and the growth of the process in
+// MB.
 const [, , file = '', how] = process.argv;
 const options = {
   format: 'ndjson',
@@ -21,7 +20,6 @@ const options = {
 const before = process.memoryUsage.rss();
 const started = performance.now();
 if (how === 'check') await checkRows();
-else if (how === 'change-least') await changeLeast(file, process.env);
 else await importRows();
 const seconds = (performance.now() - started) / 1000;
 const grownMb = process.resourceUsage().maxRSS / 1024 - before / 2 ** 20;
