@@ -7,6 +7,13 @@ import { findZone, type Zone } from './zone.ts';
 
 const zoneOf = (name: string): Zone => findZone(name) ?? expect.fail(`no zone ${name}`);
 
+test('each zone, and another name of one, has its offset by its name in any letter case', () => {
+  for (const name of [...Intl.supportedValuesOf('timeZone'), 'US/Pacific', 'Zulu', 'Etc/GMT+1']) {
+    const offsets = [name, name.toLowerCase(), name.toUpperCase()].map((each) => zoneOf(each).offsetAt(1_720_000_000));
+    expect([name, ...new Set(offsets)]).toEqual([name, offsets[0]]);
+  }
+});
+
 test('an instant in a zone is the local time and the offset of Temporal (property)', () => {
   const names = fc.constantFrom(...Intl.supportedValuesOf('timeZone'));
   const year2100 = 4_102_444_800;

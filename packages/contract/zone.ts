@@ -38,7 +38,7 @@ export interface Zone {
   changeBetween(from: number, to: number): number | undefined;
 }
 
-/** Returns a zone by its IANA name, which must be spelled exactly; `undefined` for any other. */
+/** Returns a zone by its IANA name, in any letter case; `undefined` for any other. */
 export function findZone(name: string): Zone | undefined {
   const known = zones.get(name);
   if (known !== undefined) return known;
@@ -147,9 +147,6 @@ function offsetReader(name: string): ((seconds: number) => number) | undefined {
       minute: 'numeric',
       second: 'numeric',
     });
-    const { timeZone } = format.resolvedOptions();
-    // another name of the same zone is resolved to the one that the platform prefers
-    if (timeZone !== name && timeZone.toLowerCase() === name.toLowerCase()) return undefined;
     return (seconds) => {
       const [month = 0, day, year = 0, hour, minute, second] = (format.format(seconds * 1000).match(/\d+/g) ?? []).map(
         Number,

@@ -65,7 +65,7 @@ const invalidValues: Readonly<Record<string, string>> = {
   'expires-within': `7 d 7%20d 7D 7days 7m 7y -7d %2B7d +7d 1.5d 1e2d 0x7d 0d 0h 00d P PT P7 P0D PT0S P7DT p7d P1M P1Y P1W2D P-7D
     P1.5D P1,5D PT1H1H 3661d P3661D 99999999999999999999d PT999999999S Infinityd NaN 7d%20 %207d 7d%00 7d%0A %D9%A7d
     %EF%BC%97d 7d,8d R5/P7D P7D/2024-05-01T00:00:00Z now ${'P'.repeat(33)} ${'9'.repeat(7_000)}d`,
-  zone: `europe/berlin Europe/berlin Berlin Europe/ /Europe Europe/Nowhere Europe/Berlin/x Europe//Berlin UTC%2B1 %2B02:00 Z z 2
+  zone: `europe/berln Berlin Europe/ /Europe Europe/Nowhere Europe/Berlin/x Europe//Berlin UTC%2B1 %2B02:00 Z z 2
     Europe/Berlin%20 %20Europe/Berlin Europe/Berlin%00 Europe%5CBerlin ../../etc/passwd __proto__ constructor ${'A/'.repeat(4_000)}`,
   sort: `created id - --createdDate +createdDate %2BcreatedDate createddate CREATEDDATE createdDate,id createdDate%20desc
     __proto__ constructor`,
