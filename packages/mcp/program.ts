@@ -24,9 +24,8 @@ Example:
     .action((options: ProfileOption) =>
       runReader(async (signal) => {
         const { serveMcp } = await import('./serve-mcp.ts');
-        const { stdin, stdout } = process;
         const open = (hooks: object) => connect(options, hooks).client;
-        await serveMcp({ open, version: packageVersion, input: stdin, output: stdout, signal });
+        await serveMcp({ open, version: packageVersion, input: process.stdin, output: process.stdout, signal });
       }),
     );
 }

@@ -35,6 +35,7 @@ export interface Tool {
 }
 
 const asTable = 'Each row has a cell for each column.';
+const kinds = Object.entries(findingKinds).map(([kind, description]) => `${kind}: ${description}`);
 
 /** The tools by name. */
 export const tools: Readonly<Record<string, Tool>> = {
@@ -74,19 +75,13 @@ export const tools: Readonly<Record<string, Tool>> = {
     async run(call, given) {
       const summary = await call.client.summary(given as SummaryQuery, call.options);
       const applied = call.appliedFilters();
-      return largestCounts(summary, {
-        ...(await explained(call, given, summary.explanation)),
-        applied_filters: applied,
-      });
+      const note = await explained(call, given, summary.explanation);
+      return largestCounts(summary, { ...note, applied_filters: applied });
     },
   },
   list_findings: {
     title: 'List findings',
-    description: `Examines all data subscriptions and returns what is contradictory or missing, by kind: an exact count, since when, and examples. It can take some seconds. ${Object.entries(
-      findingKinds,
-    )
-      .map(([kind, description]) => `${kind}: ${description}`)
-      .join('. ')}.`,
+    description: `Examines all data subscriptions and returns what is contradictory or missing, by kind: an exact count, since when, and examples. It can take some seconds. ${kinds.join('. ')}.`,
     input: inputs.findings,
     run: async ({ client, options }) => fewerExamples(await client.findings(options), { applied_filters: '' }),
   },

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
 /** A message of JSON-RPC. */
@@ -10,9 +11,9 @@ interface Message {
 /** Tracks the calls that a transport has received, and not yet answered. */
 export function trackCalls(transport: StdioServerTransport) {
   const open = new Set<unknown>();
-  let onAnswered = (): void => undefined;
+  const events = new EventEmitter();
   const end = (id: unknown): void => {
-    if (open.delete(id) && open.size === 0) onAnswered();
+    if (open.delete(id)) events.emit('answer');
   };
   const { onmessage, onclose } = transport;
   const send = transport.send.bind(transport);
@@ -25,7 +26,7 @@ export function trackCalls(transport: StdioServerTransport) {
   };
   transport.onclose = () => {
     open.clear();
-    onAnswered();
+    for (const event of ['answer', 'close']) events.emit(event);
     onclose?.();
   };
   transport.send = async (message) => {
@@ -33,13 +34,12 @@ export function trackCalls(transport: StdioServerTransport) {
     await send(message).finally(() => method === undefined && end(id));
   };
   return {
+    /** Resolves when the transport has closed. */
+    closed: once(events, 'close').then(() => 'closed' as const),
     /** Resolves when no call is open. Rejects if the signal is aborted. */
     async whenAnswered(signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      onAnswered = resolve;
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      if (open.size > 0) await promise;
+      while (open.size > 0) await once(events, 'answer', { signal });
     },
   };
 }

@@ -439,3 +439,13 @@ test('calls that are open when the input ends are answered, with and without a l
     expect(answers.every(({ result }) => result !== undefined && result.isError !== true)).toBe(true);
   }
 });
+
+test('a message that is too long ends the program with a sentence, also while the input stays open', async () => {
+  const { command, args, env } = commandOf(shared.service, hostile);
+  const child = spawn(command, args, { env, stdio: 'pipe' });
+  child.stdin.on('error', () => undefined);
+  child.stdin.write('x'.repeat(10_485_761));
+  const [stderr, [code]] = await Promise.all([child.stderr.toArray(), once(child, 'close')]);
+  const sentence = 'Cannot continue: a message must have at most 10485760 bytes, and the output must stay open\n';
+  expect([code, Buffer.concat(stderr).toString()]).toEqual([1, sentence]);
+});
