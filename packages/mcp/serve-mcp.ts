@@ -8,7 +8,7 @@ import { inWords } from '../contract/in-words.ts';
 import { maskSecrets } from '../outgoing/known-secrets.ts';
 import { CommandError } from '../terminal/error.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
-import { sentencesOf } from '../terminal/reader-action.ts';
+import { sentencesOf, traceOf } from '../terminal/reader-action.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import type { ObjectSchema } from './schemas.ts';
 import { type Tool, tools } from './tools.ts';
@@ -109,7 +109,7 @@ async function answer(tool: Tool, given: Arguments, client: SubreportClient, app
     signal.throwIfAborted();
     if (!(error instanceof SubreportError)) return failure([error instanceof Error ? error.message : String(error)]);
     const sentences = sentencesOf(error).map((sentence) => inWords(sentence, argumentOf));
-    return failure([...sentences, `Correlation id: ${error.correlationId}`]);
+    return failure([...sentences, ...traceOf(error)]);
   } finally {
     applied.delete(correlationId);
   }

@@ -14,6 +14,7 @@ type Schema = Parameters<typeof misshapeOf>[0];
 
 /** Other servers of the API may leave out more than the contract allows. */
 const record: Schema = { ...Subscription, required: ['id', 'product'] };
+const records = Type.Array(record);
 /** The same with some fields only. */
 const partialRecord: Schema = {
   ...Subscription,
@@ -26,8 +27,8 @@ const { listSubscriptions: list, listSubscriptionChanges: changes } = reportPath
 
 /** The successful responses by their paths; every other path is that of a record. */
 const responses: Readonly<Record<string, Schema>> = {
-  [list]: Type.Array(record),
-  [reportPaths.searchSubscriptions]: Type.Array(record),
+  [list]: records,
+  [reportPaths.searchSubscriptions]: records,
   // only the requested dimensions
   [reportPaths.getSubscriptionSummary]: Type.Object({ ...counts, by: { ...by, required: [] } }),
   [`${list}/findings`]: SubscriptionFindings,
@@ -62,7 +63,5 @@ function changesOf(change: Schema): Schema {
 function withFields(whole: Schema): Schema {
   if (whole === record) return partialRecord;
   if (whole === responses[changes]) return changesOf(Type.Object({}));
-  return whole === responses[list] || whole === responses[reportPaths.searchSubscriptions]
-    ? Type.Array(partialRecord)
-    : whole;
+  return whole === records ? Type.Array(partialRecord) : whole;
 }

@@ -43,9 +43,8 @@ interface Connection {
  */
 export function connect({ profile: given }: ProfileOption, hooks: Hooks = {}): Connection {
   const fromVariables = given === undefined ? profileOfVariables() : undefined;
-  if (fromVariables !== undefined) {
+  if (fromVariables !== undefined)
     return { name: undefined, profile: fromVariables, client: openClient(fromVariables, undefined, hooks) };
-  }
   const name = profileName(given);
   const profile = readProfile(name);
   return { name, profile, client: openClient(profile, cachedTokens(name), hooks) };
@@ -108,11 +107,10 @@ export function openClient(
 /** The base URL of the API, from the URL of the service or of one of its pages. */
 export function baseUrlOf(text: string): string {
   const url = serviceUrlOf(text);
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new UsageError(
       `Cannot use the URL of the service: it must be a URL such as https://reports.example.com: current value is '${text}'`,
     );
-  }
   return url + apiPath;
 }
 

@@ -56,10 +56,7 @@ let lost: NodeJS.ErrnoException | undefined;
  * writes its log separately.
  */
 export function watchStandardOutput(command: string | undefined): void {
-  if (command === 'serve') {
-    process.stdout.on('error', () => undefined);
-    return;
-  }
+  if (command === 'serve') return void process.stdout.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     lost ??= error;
     if (command !== undefined && streaming.includes(command)) process.exit();

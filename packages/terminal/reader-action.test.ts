@@ -55,6 +55,14 @@ test('an error of the client library is one sentence, and a fault of the program
   expect(forUser(fault)).toBe(fault);
 });
 
+test('a request that cannot have arrived has no correlation id to look for', () => {
+  const failure = new TypeError('fetch failed', {
+    cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+  });
+  const error = connectionErrorOf('http://127.0.0.1:1', failure, { correlationId: 'id', attempts: 1 });
+  expect(String(forUser(error))).toMatch(/^CommandError: [^\n]*the connection was refused[^\n]*$/);
+});
+
 test('an error of the network that has no name of its own says its first cause, in one line', async () => {
   // the broadcast address: no TCP connection leads to it
   const url = 'http://255.255.255.255:8080';

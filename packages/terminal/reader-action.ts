@@ -19,7 +19,7 @@ export async function runReader(run: (signal: AbortSignal) => Promise<void>): Pr
 /** An error of the service or of a file with a message for the user; others unchanged. */
 export function forUser(error: unknown): unknown {
   if (error instanceof SubreportError) {
-    const lines = [...messagesOf(error), ...adviceOn(error), `Correlation id: ${printable(`${error.correlationId}`)}`];
+    const lines = [...messagesOf(error), ...adviceOn(error), ...traceOf(error)];
     const isUsage = error instanceof ApiError && error.code === 'INVALID_REQUEST_PARAMS';
     return new (isUsage ? UsageError : CommandError)(lines.join('\n'));
   }
@@ -59,11 +59,16 @@ export function sentencesOf(error: SubreportError): readonly string[] {
   );
 }
 
+const unsentCodes: readonly string[] = ['CONNECTION_REFUSED', 'HOST_NOT_FOUND', 'CERTIFICATE_REJECTED'];
+
+/** The line that finds a request in the log of the service; none if it cannot have arrived. */
+export const traceOf = ({ code, correlationId }: SubreportError): string[] =>
+  unsentCodes.includes(code) ? [] : [`Correlation id: ${printable(`${correlationId}`)}`];
+
 function adviceOn(error: SubreportError): string[] {
   if (error instanceof TokenRequestError && error.code === 'invalid_client')
     return ["The client id or the secret is not valid: log in again with 'subreport login'."];
   if (error instanceof ConnectionError) return causesOf(error);
-  if (!(error instanceof ApiError)) return [];
   if (error.code === 'UNAUTHORISED') return ["Log in again with 'subreport login'."];
   if (error.code === 'RESYNC_REQUIRED') return ['Read all changes again, without --since, into an empty copy.'];
   return [];
