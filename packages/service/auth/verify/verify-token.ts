@@ -8,7 +8,7 @@ export interface TokenClaims {
   readonly scopes: readonly string[];
   /** UTC epoch seconds. */
   readonly issuedAt: number;
-  /** When it is no longer accepted, later than its `exp` by the allowed clock difference. */
+  /** When it is no longer accepted: its `exp`, or later if another issuer's clock may differ. */
   readonly validUntil: number;
   /** Whether this service issued it. */
   readonly isOwn: boolean;
@@ -28,9 +28,6 @@ export interface OwnTokenClaims extends TokenClaims {
   readonly payload: JWTPayload;
 }
 
-/** Allowed clock difference between two processes of this service. */
-const clockToleranceSeconds = 5;
-
 /** Creates the check of access tokens that this service issued (RFC 9068 §4). */
 export function createTokenVerifier({ keys, settings, now }: AuthContext): (token: string) => Promise<OwnTokenClaims> {
   const options: JWTVerifyOptions = {
@@ -38,7 +35,6 @@ export function createTokenVerifier({ keys, settings, now }: AuthContext): (toke
     audience: settings.audience,
     typ: 'at+jwt',
     algorithms: [...signingAlgorithms],
-    clockTolerance: clockToleranceSeconds,
     requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti', 'scope'],
   };
   return (token) => verify(token, keys, { ...options, currentDate: new Date(now() * 1000) });
@@ -80,7 +76,7 @@ function toClaims(payload: JWTPayload, kid: string): OwnTokenClaims {
     clientId: String(clientId),
     scopes: String(scope).split(' '),
     issuedAt: iat,
-    validUntil: exp + clockToleranceSeconds,
+    validUntil: exp,
     isOwn: true,
     ...(typeof sid === 'string' && { family: sid }),
     kid,
