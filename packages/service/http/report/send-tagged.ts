@@ -64,7 +64,7 @@ export function createTaggedSender(store: Store): TaggedSender {
     const etag = isCoded ? codedTag(tag, coding) : tag;
     const known = matchesAny(given) ? etag : matchedTag(given, tag, coding);
     if (known !== undefined) return sendNotModified(reply, known);
-    reply.headers({ ...headers, etag, 'server-timing': serverTiming(timings) });
+    reply.headers({ ...headers, etag, ...(timings.length > 0 && { 'server-timing': serverTiming(timings) }) });
     if (!isCoded) return reply.send(bytes);
     const coded = await compress(coding, bytes);
     return reply.header('content-encoding', coding).send(coded);

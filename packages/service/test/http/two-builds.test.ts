@@ -52,6 +52,7 @@ test('two builds of one version on one store: none responds 304 for what the oth
       const response = await fetch(`${url}/v1/subscription${path}`, {
         headers: { authorization, 'if-none-match': tag },
       });
+      expect([path, response.headers.get('server-timing')]).not.toEqual([path, '']);
       return { status: response.status, tag: response.headers.get('etag'), text: await response.text() };
     };
     const { next } = JSON.parse((await ask(older.baseUrl, '/changes?since=now')).text);
