@@ -33,8 +33,9 @@ export function openImportSource(
   file: string,
   options: Pick<ImportCommandOptions, 'format' | 'columns'>,
 ): ImportSource {
+  const source = findSource(file); // first: a file that is missing has no format
   const format = formatOf(file, options.format);
-  return { ...findSource(file, format), mapping: readMapping(options.columns, format) };
+  return { ...source, format, mapping: readMapping(options.columns, format) };
 }
 
 function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
@@ -46,11 +47,11 @@ function formatOf(file: string, format: ImportFormat | undefined): ImportFormat 
   );
 }
 
-function findSource(file: string, format: ImportFormat): Omit<ImportSource, 'mapping'> {
+function findSource(file: string): Omit<ImportSource, 'format' | 'mapping'> {
   if (file === '-') {
     const identity = fstatSync(0, { bigint: true });
     const open: ImportSource['open'] = (onBytes) => counted(process.stdin, onBytes);
-    return { name: 'standard input', bytes: undefined, format, identity, open };
+    return { name: 'standard input', bytes: undefined, identity, open };
   }
   try {
     const stats = statSync(file, { bigint: true });
@@ -58,7 +59,6 @@ function findSource(file: string, format: ImportFormat): Omit<ImportSource, 'map
     return {
       name: file,
       bytes: stats.isFile() ? Number(stats.size) : undefined, // a pipe has no size
-      format,
       identity: stats,
       open: (onBytes) => counted(unchanged(file, stats), onBytes),
     };
