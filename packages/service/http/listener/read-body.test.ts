@@ -64,6 +64,15 @@ test('reading a body fails when its bytes arrive too slowly on average, although
   sending.destroy();
 });
 
+test('the pace of a body is not asked before the service has waited for it as long as it may stall', async () => {
+  const pace = { stallMs: 60_000, rateMin: 1_000_000_000 };
+  handle = async (incoming) => Buffer.concat(await Array.fromAsync(readBody(incoming, pace))).toString();
+  const sending = send();
+  sending.write('one ');
+  setTimeout(() => sending.end('two'), 30);
+  expect(await answerOf(sending)).toBe('one two');
+});
+
 test('the time that the service takes for what it has read does not count as that of the client', async () => {
   const now = performance.now.bind(performance);
   let passedMs = 0;

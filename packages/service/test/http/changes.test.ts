@@ -88,6 +88,20 @@ describe.each(drawn)('GET /v1/subscription/changes on $engine', ({ openTestStore
     await service.store.deleteSubscriptions(tenant, [rows[3]?.id ?? '']);
   });
 
+  test('a change of a record that has none of the asked fields is JSON, in each format', async () => {
+    await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'bare', status: null })]);
+    const { next } = await read('?since=now');
+    await service.store.loadSubscriptions(tenant, [
+      subscriptionRow({ id: 'bare', status: null, iccid: '894450010219830' }),
+    ]);
+    const query = `?since=${next}&fields=status`;
+    expect((await read(query)).changes).toEqual([{}]);
+    const [{ before, ...described } = {}] = (await read(`${query}&before=true`)).changes as Record<string, unknown>[];
+    expect([before, described]).toEqual([{}, { kind: 'changed', committed_at: expect.any(String) }]);
+    const [line = ''] = (await (await get(query, { accept: 'application/x-ndjson' })).text()).split('\n');
+    expect(JSON.parse(line)).toEqual({});
+  });
+
   test('a moment before the history is refused with the instant at which it begins, which can be read', async () => {
     const moment = '2020-01-01T00:00:00Z';
     for (const path of ['/changes?before=true&since', '?all=true&format=csv&as-of', '/summary?as-of']) {

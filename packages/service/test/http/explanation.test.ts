@@ -15,6 +15,9 @@ const statuses = ['ACTIVE', 'ACTIVE', 'Été', 'none', null];
 const rows = statuses.map((status, n) =>
   subscriptionRow({ id: `s${n}`, status, productId: `product-${n % 2}`, planId: n === 4 ? null : 'plan-eu' }),
 );
+const twins = ['8944500102198399990', '89445001021983999905'].map((iccid) =>
+  subscriptionRow({ id: iccid, iccid, productId: 'product-0', planId: 'plan-eu' }),
+);
 
 const active = "No subscription of yours has the status 'ACTVE': did you mean 'ACTIVE'?";
 /** What is asked, and why nothing matches. */
@@ -42,6 +45,7 @@ const explained: readonly (readonly [query: string, explanation: string | undefi
   ['iccid=894450010219830482', '18 digits: a SIM with 19 digits begins with these.'],
   ['iccid=89445001021983048260', '20 digits: a SIM has these without the last, the check digit.'],
   ['iccid=8944500102198304826&created-to=1960-01-01T00:00:00Z', undefined],
+  ...twins.map(({ iccid }) => [`iccid=${iccid}&created-to=1960-01-01T00:00:00Z`, undefined] as const),
   ['status=ACTVE&iccid=894450010219830482', `${active} 18 digits: a SIM with 19 digits begins with these.`],
   ['status=%5Cnone&iccid=8944500102198304827', undefined],
   ['status=none&iccid=8944500102198304827', undefined],
@@ -58,7 +62,7 @@ describe.each(drawn)('a response without records on $engine', ({ openTestStore }
   beforeAll(async () => {
     service = await startService(await openTestStore());
     acme = await service.createTenant('acme');
-    await service.store.loadSubscriptions(acme, rows);
+    await service.store.loadSubscriptions(acme, [...rows, ...twins]);
     credentials = await service.createClient(acme);
     token = await service.accessToken(credentials);
   });

@@ -46,6 +46,14 @@ test('/ names only what the management listener serves', async () => {
   });
 });
 
+test('/ leads browsers to the API reference without a console, and others to JSON', async () => {
+  const get = (url: string, accept: string) => fetch(url, { headers: { accept }, redirect: 'manual' });
+  for (const accept of ['*/*', 'application/json, text/html;q=0.9', 'image/png'])
+    expect((await get(service.url, accept)).status).toBe(200);
+  const page = await get(service.url, 'text/html,application/xhtml+xml,*/*;q=0.8');
+  expect([page.status, page.headers.get('location'), page.headers.get('vary')]).toEqual([302, './docs', 'Accept']);
+});
+
 test('the API reference and its document are compressed for clients that accept it', async () => {
   for (const url of [`${service.url}/docs`, `${service.url}/openapi.json`, `${management}/docs`]) {
     const get = async (coding: string) => {

@@ -72,25 +72,21 @@ test.each([
   ...unread('management', operatorApi),
   ['public', 'GET', '/console/connect-api/v1/subscription'],
   ['public', 'HEAD', '/connect-api/v1/subscription'],
-] as const)(
-  'on the %s listener, %s %s with a body is a 400, unless the body is empty',
-  async (listener, method, path) => {
-    const send = async (headers: Record<string, string>, body = '') => {
-      const sending = request(urls[listener] + path, { method, headers });
-      sending.end(body);
-      const [response] = (await once(sending, 'response')) as [IncomingMessage];
-      return [response.statusCode, await text(response)];
-    };
-    const [status] = await send({});
-    for (const headers of [{ 'content-length': '15' }, { 'transfer-encoding': 'chunked' }]) {
-      const [code, problem] = await send(headers, 'status=DEPLETED');
-      expect([headers, code]).toEqual([headers, 400]);
-      if (method !== 'HEAD')
-        expect(problem).toContain(`a ${method} must have no body: send its parameters in the query`);
-      if (path.endsWith('/v1/subscription') && method === 'GET')
-        expect(problem).toContain('or with POST to /connect-api/v1/subscription/search');
-    }
-    for (const headers of [{ 'content-length': '0' }, { 'transfer-encoding': 'chunked' }])
-      expect([headers, (await send(headers))[0]]).toEqual([headers, status]);
-  },
-);
+] as const)('on the %s listener, %s %s with a body is a 400, unless it is empty', async (listener, method, path) => {
+  const send = async (headers: Record<string, string>, body = '') => {
+    const sending = request(urls[listener] + path, { method, headers });
+    sending.end(body);
+    const [response] = (await once(sending, 'response')) as [IncomingMessage];
+    return [response.statusCode, await text(response)];
+  };
+  const [status] = await send({});
+  for (const headers of [{ 'content-length': '15' }, { 'transfer-encoding': 'chunked' }]) {
+    const [code, problem] = await send(headers, 'status=DEPLETED');
+    expect([headers, code]).toEqual([headers, 400]);
+    if (method !== 'HEAD') expect(problem).toContain(`a ${method} must have no body: send its parameters in the query`);
+    if (path.endsWith('/v1/subscription') && method === 'GET')
+      expect(problem).toContain('or with POST to /connect-api/v1/subscription/search');
+  }
+  for (const headers of [{ 'content-length': '0' }, { 'transfer-encoding': 'chunked' }])
+    expect([headers, (await send(headers))[0]]).toEqual([headers, status]);
+});

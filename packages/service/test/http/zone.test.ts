@@ -99,11 +99,11 @@ describe.each(drawOne(engines, import.meta.url))('the parameter zone on $engine'
   test('an unknown zone is refused with a suggestion, and a date without an offset without a zone', async () => {
     for (const path of ['', '/summary', '/changes', '/changes/summary', '/id-000']) {
       const since = path === '/changes/summary' ? '&since=2024-01-01' : '';
-      const { errors } = await expectProblem(await get(`${path}?zone=europe/berln${since}`), 'INVALID_REQUEST_PARAMS');
+      const { errors } = await expectProblem(await get(`${path}?zone=Europe/Berln${since}`), 'INVALID_REQUEST_PARAMS');
       expect(errors).toEqual([
         {
           parameter: 'zone',
-          value: 'europe/berln',
+          value: 'Europe/Berln',
           rule: "the name of an IANA time zone, such as Europe/Berlin; did you mean 'Europe/Berlin'?",
         },
       ]);

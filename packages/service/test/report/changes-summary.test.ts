@@ -393,8 +393,8 @@ describe.each(chosen)('the summary of changes on $engine', ({ openTestStore }) =
     await load(tenant, turn('NEW', 'p-0', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
     const base = await revisionOf(tenant);
     await load(tenant, turn('Z', 'p-9', [0, 1, 2, 3]), '0a');
-    await load(tenant, turn('Y', 'p-8', [4, 5, 6]), '1b');
-    await load(tenant, turn('A', 'p-1', [7]), '1b');
+    await load(tenant, turn('Y', 'p-8', [4, 5]), '1b');
+    await load(tenant, [...turn('Y', 'p-8', [6]), ...turn('A', 'p-1', [7])], '1b');
     await load(tenant, turn('B', 'p-2', [8, 9]), '2c');
     const times = 'update subscription_commit set committed_at = revision where tenant_id = $1 returning revision';
     await store.writeTenant(tenant, [{ sql: times, values: [] }]);
