@@ -52,4 +52,4 @@ function readSecret(path: string): string | Error {
 }
 
 /** Removes the credentials of a URL from a rejected value, so that it can be shown. */
-export const hidePassword = (value: string): string => value.replace(/\/\/.*@/s, '//***@');
+export const hidePassword = (value: string): string => value.replace(/(:\/*).*@/s, '$1***@');

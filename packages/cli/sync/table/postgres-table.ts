@@ -80,8 +80,14 @@ export class PostgresTables implements TableDatabase {
     await this.all('begin');
     await this.all(unlimited);
     await this.all(utcDates);
-    const lock = `select pg_try_advisory_xact_lock(hashtext('subreport sync'), hashtext($1)) as locked`;
+    const lock = `select pg_try_advisory_xact_lock(hashtext('subreport sync'), hashtext($1)) as locked,
+      has_database_privilege(current_database(), 'temporary') as stages`;
     const [row] = await this.all(lock, [table]);
+    if (row?.stages === false)
+      throw invalid(
+        this.shown,
+        'its role must be allowed to create temporary tables, for later runs: grant temporary on database …',
+      );
     if (row?.locked === true) return;
     throw new SyncError(
       'DESTINATION_BUSY',
@@ -148,10 +154,9 @@ const invalid = (what: string, rule: string): SyncError =>
 /** Creates a client, which reads the files that the URL names. */
 function clientOf(url: string, shown: string): pg.Client {
   try {
-    const application_name = 'subreport-sync';
     return new pg.Client({
       connectionString: driverUrl(url),
-      application_name,
+      application_name: 'subreport-sync',
       connectionTimeoutMillis: databaseConnectMs,
     });
   } catch (error) {
@@ -171,7 +176,8 @@ function toSyncError(error: unknown, shown: string): unknown {
   if (fault !== undefined) return invalid(shown, fault);
   if (!isOfDatabase && syscall === undefined && !/^(Connection|timeout|Client)/i.test(message)) return error;
   const kind = isOfDatabase && !temporary.test(code ?? '') ? 'DESTINATION_INVALID' : 'DESTINATION_FAILED';
-  return new SyncError(kind, `Cannot use ${shown}: it must accept the copy: ${message || code}`, { cause: error });
+  const [first] = (message || `${code}`).split('\n');
+  return new SyncError(kind, `Cannot use ${shown}: it must accept the copy: ${first}`, { cause: error });
 }
 
 /** The lines of `COPY`'s text format. */

@@ -7,6 +7,7 @@ import { makeCertificate, signCertificate } from '../../../../test/support/certi
 import { eventually } from '../../../../test/support/eventually.ts';
 import { type CommandResult, runCommand } from '../../../../test/support/run-command.ts';
 import { type PostgresServer, startPostgres } from '../../../../tools/postgres-server.ts';
+import { PostgresTables } from '../../sync/table/postgres-table.ts';
 
 const unprivileged = 65_534;
 const password = 'a!b:c@d';
@@ -134,6 +135,7 @@ test.each([
   ['postgres://reports:a!b:c@d@db.example.com/warehouse', 'must be reached with sslmode=verify-full'],
   ['postgres://reports:a!b:c@d@127.0.0.1.example.com/warehouse', 'must be reached with sslmode=verify-full'],
   ['postgres://reports:a!b:c@d@db.example.com/warehouse?sslmode=require', 'must be reached with sslmode=verify-full'],
+  ['postgres:reports:a!b@d@db.example.com/warehouse', "current value is 'postgres:…'"],
   ['postgres://reports:a!b/c@d@db.example.com/warehouse', 'it must be a URL such as postgres://'],
   ['postgres://reports:5432/c@d@db.example.com/warehouse', 'it must be a URL such as postgres://'],
   ['postgres://reports:a!b?c@d@db.example.com/warehouse', 'it must be a URL such as postgres://'],
@@ -148,4 +150,15 @@ test('a password is never sent in clear text without TLS', async () => {
   expectSentence(await status(urlWith({}, 'clear')), 'it asks for the password in clear text');
   const { stderr } = await status(urlWith({}, 'plain'));
   expect(stderr).not.toContain('clear text');
+});
+
+test('a role that may not create temporary tables is refused at its first run', async () => {
+  await superuser.query('revoke temporary on database postgres from public');
+  const tables = await PostgresTables.connect(urlWith({}, 'plain'));
+  await expect(tables.beginWriting('subscriptions')).rejects.toThrow('create temporary tables, for later runs: grant');
+  await tables.all('rollback');
+  const forging = "do $$ begin raise exception E'first\\nforged'; end $$";
+  await expect(tables.all(forging)).rejects.toThrow(/it must accept the copy: first$/);
+  await tables.close();
+  await superuser.query('grant temporary on database postgres to public');
 });
