@@ -63,6 +63,8 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
     await alert.getByText('Details').click();
     await expect.poll(() => alert.innerText()).toMatch(/Cannot authenticate the client[\s\S]*Correlation id/);
     await expect.poll(() => page.getByLabel('Client id').inputValue()).toBe(client.client_id);
+    await fillForm('pasted ');
+    await alert.getByText('client_secret has U+0020 after 6 characters').waitFor();
   });
 
   test('a page change moves focus to the title and names the page in the tab', async () => {

@@ -31,7 +31,10 @@ function described(
   correlationId: string | undefined,
 ): Failure {
   const known: Readonly<Record<string, string>> = strings.errors;
-  const sentence = typeof type === 'string' && Object.hasOwn(known, type) ? known[type] : undefined;
+  // the service names a character that was pasted with a credential
+  const isOwn =
+    typeof type === 'string' && Object.hasOwn(known, type) && !messages.some((each) => / has U\+/.test(each));
+  const sentence = isOwn ? known[type] : undefined;
   if (sentence === undefined) return { sentences: messages, details: [], correlationId };
   return { sentences: [sentence], details: messages, correlationId };
 }

@@ -23,6 +23,16 @@ export class TokenError extends Error {
   }
 }
 
+/** Names the first character of each value that a file or a clipboard may have added; no other. */
+export const describeStray = (values: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(values)
+    .map(([name, value = '']) => {
+      const at = value.search(/^ | $|[^\x20-\x7e]/u);
+      const code = value.codePointAt(at)?.toString(16).toUpperCase().padStart(4, '0');
+      return at < 0 ? '' : `; ${name} has U+${code} after ${at} characters`;
+    })
+    .join('');
+
 /** Why a client cannot be managed as requested. The message states the violated rule. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';

@@ -2,7 +2,7 @@ import { decodeFormText } from '../../../contract/form.ts';
 import type { ClientRow } from '../../storage/tables/client.ts';
 import { findClientWithSecrets, rewriteSecretHash } from '../../storage/tables/client-secret.ts';
 import type { AuthContext } from '../auth-context.ts';
-import { TokenError } from '../error.ts';
+import { describeStray, TokenError } from '../error.ts';
 import type { Attempt } from '../failure-budget.ts';
 import {
   hashChosenSecret,
@@ -42,11 +42,12 @@ export async function authenticateClient(
   context: AuthContext,
   credentials: ClientCredentials,
 ): Promise<AuthenticatedClient> {
-  for (const claim of readCredentials(credentials)) {
+  const claims = readCredentials(credentials);
+  for (const claim of claims) {
     const client = isPossible(claim) ? await findProvenClient(context, claim, credentials.address) : undefined;
     if (client !== undefined) return client;
   }
-  throw failed();
+  throw failed(describeStray({ client_id: claims[0]?.clientId, client_secret: claims[0]?.clientSecret }));
 }
 
 /** Returns the client id that a request claims before it is authenticated, if it can be read. */
@@ -118,10 +119,10 @@ const isPossible = ({ clientId, clientSecret }: Claim): boolean =>
 /** Characters of a client_id (RFC 6749 Appendix A.1). */
 const visible = /^[\x20-\x7e]+$/;
 
-const failed = () =>
+const failed = (found = '') =>
   new TokenError(
     'invalid_client',
-    'Cannot authenticate the client: client_id and client_secret must be those of an active client',
+    `Cannot authenticate the client: client_id and client_secret must be those of an active client${found}`,
   );
 
 const basicScheme = /^basic(?: |$)/i;
@@ -129,7 +130,8 @@ const basicScheme = /^basic(?: |$)/i;
 /** Returns the possible readings of a request's credentials, in the order to try them. */
 function readCredentials({ authorization, clientId, clientSecret }: ClientCredentials): readonly Claim[] {
   if (authorization === undefined || (clientSecret !== undefined && !basicScheme.test(authorization))) {
-    if (clientId === undefined || clientSecret === undefined) throw failed();
+    if (clientId === undefined || clientSecret === undefined)
+      throw failed(`; not sent: ${clientId === undefined ? 'client_id' : 'client_secret'}`);
     // a session-wide `Authorization: Bearer` does not identify the client
     return [{ clientId, clientSecret }];
   }

@@ -1,6 +1,6 @@
 import { type ClientRow, recordClientUse } from '../../storage/tables/client.ts';
 import type { AuthContext } from '../auth-context.ts';
-import { TokenError } from '../error.ts';
+import { describeStray, TokenError } from '../error.ts';
 import { clientCredentialsGrant } from './client-credentials.ts';
 import type { Grant } from './grant.ts';
 import type { IssuedTokens } from './issue-token.ts';
@@ -22,7 +22,7 @@ export function chooseGrant(form: ReadonlyMap<string, string>): Grant {
   if (grant === undefined) {
     throw new TokenError(
       'unsupported_grant_type',
-      `Cannot issue a token: grant_type must be one of ${[...grants.keys()].join(', ')}`,
+      `Cannot issue a token: grant_type must be one of ${[...grants.keys()].join(', ')}${describeStray({ grant_type: grantType })}`,
     );
   }
   return grant;

@@ -1051,12 +1051,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
     test.each<[string, TokenErrorCode, (good: string) => string]>([
       ['an empty form', 'invalid_request', () => ''],
       ['grant_type without =', 'invalid_request', (good) => `grant_type&${good}`],
-      ['grant_type __proto__', 'unsupported_grant_type', (good) => `grant_type=__proto__&${good}`],
-      ['grant_type constructor', 'unsupported_grant_type', (good) => `grant_type=constructor&${good}`],
-      ['grant_type toString', 'unsupported_grant_type', (good) => `grant_type=toString&${good}`],
-      ['grant_type password', 'unsupported_grant_type', (good) => `grant_type=password&${good}`],
-      ['grant_type in capitals', 'unsupported_grant_type', (good) => `grant_type=CLIENT_CREDENTIALS&${good}`],
-      ['grant_type in mixed case', 'unsupported_grant_type', (good) => `grant_type=Client_Credentials&${good}`],
       ['grant_type with a blank', 'unsupported_grant_type', (good) => `grant_type=client_credentials+&${good}`],
       ['grant_type with NUL', 'unsupported_grant_type', (good) => `${grant}%00&${good}`],
       ['GRANT_TYPE', 'invalid_request', (good) => `GRANT_TYPE=client_credentials&${good}`],
