@@ -18,6 +18,9 @@ import { createSlots, type ExportLimits } from '../listener/slots.ts';
 /** A protocol version in `Via` that says that a proxy received the request over HTTP/1.0. */
 const receivedOverHttp10 = /(?:^|,)\s*(?:http\/)?1\.0\s/i;
 
+/** A comment of a header, which may say anything (RFC 9110 §5.6.5). */
+const comments = /\((?:[^()\\]|\\.)*\)/g;
+
 /**
  * Rejects a whole report that could be cut off unnoticed. A streamed response over HTTP/1.0 ends
  * with its connection (RFC 9112 §6.3), and a proxy that receives it passes a part on as a complete
@@ -26,7 +29,7 @@ const receivedOverHttp10 = /(?:^|,)\s*(?:http\/)?1\.0\s/i;
 function requireVisibleEnd(request: FastifyRequest, { format }: Pick<ReportQuery, 'format'>): void {
   const { httpVersion, headers } = request.raw;
   if (format === 'ndjson' || prefersSummary(request)) return;
-  if (httpVersion !== '1.0' && !receivedOverHttp10.test(headers.via ?? '')) return;
+  if (httpVersion !== '1.0' && !receivedOverHttp10.test((headers.via ?? '').replaceAll(comments, ''))) return;
   throw new RequestError(
     'UNACCEPTABLE',
     `Cannot send a whole report as ${format} over HTTP/1.0: a response that breaks off must not look complete; request format=ndjson, which ends with the number of records, or HTTP/1.1: if nginx is in front of the service, the operator must set 'proxy_http_version 1.1'`,

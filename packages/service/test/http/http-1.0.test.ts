@@ -132,9 +132,9 @@ describe('over HTTP/1.0', () => {
       await response.arrayBuffer();
       return [via, response.status];
     };
-    for (const via of ['1.0 nginx', 'HTTP/1.0 nginx', '1.1 edge, 1.0 fred (old)'])
+    for (const via of ['1.0 nginx', 'HTTP/1.0 nginx', '1.1 edge, 1.0 fred (old)', '1.1 a (, 1.0 b'])
       expect(await statusWith(via)).toEqual([via, 406]);
-    for (const via of ['1.1 nginx', 'HTTP/2.0 caddy', '2 x1.0', '1.1 1.0.example'])
+    for (const via of ['1.1 nginx', 'HTTP/2.0 caddy', '2 x1.0', '1.1 1.0.example', '1.1 a (not, 1.0 \\), 1.0 b)'])
       expect(await statusWith(via)).toEqual([via, 200]);
   });
 });
