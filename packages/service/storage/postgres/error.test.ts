@@ -43,6 +43,13 @@ test('a lost node of a cluster is one line with its remedy, whatever libpq adds'
   });
 });
 
+test.each(['\n', '\r', '\u0085', '\u2028'])('what follows the line break %j of a message is not shown', (lineBreak) => {
+  for (const known of [{}, { code: '54001', severity: 'ERROR' }])
+    expect(toStorageError(Object.assign(new Error(`first${lineBreak}forged`), known))).toMatchObject({
+      message: expect.stringMatching(/^Cannot use PostgreSQL: first(?!.*forged)/s),
+    });
+});
+
 test('an error of the server that nothing else explains is a sentence with its SQLSTATE', () => {
   const cause = Object.assign(new Error('stack depth limit exceeded'), { code: '54001', severity: 'ERROR' });
   expect(toStorageError(cause)).toMatchObject({

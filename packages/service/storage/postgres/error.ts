@@ -42,14 +42,13 @@ const ownDefect = /^(?:22|23|42|P0)/;
 export function toStorageError(error: unknown): unknown {
   if (error instanceof StorageError) return error;
   const { code, message, severity } = error as { code?: string; message?: string; severity?: string };
-  if (severity === undefined || code === undefined) {
-    return new StorageError('UNAVAILABLE', `Cannot use PostgreSQL: ${message || code}`, error);
-  }
+  // the following lines are advice of the driver's library, or what somebody else wrote
+  const [first] = (message || `${code}`).split(/[\r\n\u0085\u2028\u2029]/);
+  if (severity === undefined || code === undefined)
+    return new StorageError('UNAVAILABLE', `Cannot use PostgreSQL: ${first}`, error);
   const known = codes[code] ?? codes[code.slice(0, 2)];
   if (known === undefined && ownDefect.test(code)) return error;
   const hint = known === undefined ? ` (SQLSTATE ${code}); the log of the server says more` : (hints[code] ?? '');
-  // the following lines are advice of the driver's library
-  const [first] = (message || code).split('\n');
   return new StorageError(known ?? 'UNUSABLE', `Cannot use PostgreSQL: ${first}${hint}`, error);
 }
 
@@ -65,33 +64,37 @@ const lostNode =
 const hints: Readonly<Record<string, string>> = {
   ...{ '26000': oldPooler, '42P05': oldPooler },
   ...{ '55P03': heldLock, XX000: lostNode },
+  '42501': '; its role lacks a right: grant it as deploy/postgres-roles.sql does (docs/operators/operating.md, Roles)',
 };
-
-/** Remedy for a pooler that rejects a start-up option as a protocol violation. */
-const refusedOption =
-  'name the option in ignore_startup_parameters of the pooler (docs/operators/operating.md, Poolers)';
 
 const moreFiles =
   'this process must be allowed to open more files: raise its limit (ulimit -n, LimitNOFILE) or lower EXPORTS_MAX';
+
+/** What to do about a connection that failed, by the code of the server or of this system. */
+const remedies: Readonly<Record<string, string>> = {
+  // a pooler rejects a start-up option as a protocol violation
+  '08P01': 'name the option in ignore_startup_parameters of the pooler (docs/operators/operating.md, Poolers)',
+  '28000': 'create the role, or let pg_hba.conf accept it from this machine',
+  '28P01': 'correct the user or the password in DATABASE_URL',
+  '3D000': 'create the database (docs/operators/operating.md, PostgreSQL) or correct DATABASE_URL',
+  '42501': 'grant connect on the database to the role',
+  '53300': 'lower DATABASE_POOL_SIZE, or raise max_connections or the limit of the role or the database',
+  '57P03': 'it answers, but is starting, stopping or in recovery; try again',
+  EMFILE: moreFiles,
+  ENFILE: moreFiles,
+};
 
 /** Adds the address, without user and password, and the remedy to a connection error. */
 export function withAddress(error: unknown, url: string): unknown {
   if (!(error instanceof StorageError)) return error;
   const { hostname, port, pathname } = new URL(url);
-  const { code = '' } = (error.cause ?? {}) as { code?: string };
+  const { code = '', severity } = (error.cause ?? {}) as ServerError;
   const isRefused = code === '08P01';
   const place = `${hostname || 'a local socket'}:${port || 5432}${pathname}`;
-  const remedies: Readonly<Record<string, string>> = { '08P01': refusedOption, EMFILE: moreFiles, ENFILE: moreFiles };
-  const remedy = remedies[code] ?? tlsFault(error.cause) ?? 'start PostgreSQL there or correct DATABASE_URL';
+  const other = severity === undefined ? 'start PostgreSQL there or correct DATABASE_URL' : 'its log says more';
+  const remedy = remedies[code] ?? tlsFault(error.cause) ?? other;
   const message = `${error.message}; DATABASE_URL points to ${place}: ${remedy}`;
   return new StorageError(isRefused ? 'UNUSABLE' : error.code, message, error.cause);
-}
-
-/**
- * Whether an error comes from PostgreSQL or the connection rather than from a defect in our code.
- */
-function isFromDriver(error: unknown): boolean {
-  return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
 }
 
 /**
@@ -128,8 +131,8 @@ const endsConnection = (code = ''): boolean => /^(?:08|57P|25P0[34])/.test(code)
 
 /** An error of the driver or the server as a `StorageError`; any other error stays as it is. */
 export function translateError(error: unknown): unknown {
-  if (error instanceof StorageError) return error;
-  return isFromDriver(error) ? toStorageError(error) : error;
+  const isDefect = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+  return isDefect ? error : toStorageError(error);
 }
 
 /** Whether a lock was not free in time. */

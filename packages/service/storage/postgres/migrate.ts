@@ -89,9 +89,14 @@ const internalError = 'XX000';
 
 async function requireOwner(client: pg.ClientBase, cause: unknown): Promise<StorageError> {
   await client.query('rollback');
+  const role = await sessionRole(client);
+  const isNew = (await appliedMigrations(client)).length === 0;
+  const [rule, remedy] = isNew
+    ? ['be allowed to create tables', 'make it the owner of the database, or grant it create and usage on the schema']
+    : ['own the tables', "run 'subreport migrate' as their owner, and set MIGRATE_ON_START=false for all other roles"];
   return new StorageError(
     'UNUSABLE',
-    `Cannot migrate: the role of DATABASE_URL must own the tables: current value is '${await sessionRole(client)}'; run 'subreport migrate' as their owner, and set MIGRATE_ON_START=false for all other roles (docs/operators/operating.md, Roles)`,
+    `Cannot migrate: the role of DATABASE_URL must ${rule}: current value is '${role}'; ${remedy} (docs/operators/operating.md, Roles)`,
     cause,
   );
 }

@@ -152,4 +152,20 @@ describe('with the roles of deploy/postgres-roles.sql', () => {
     await expect(query(url, 'update audit_entry set action = action')).rejects.toMatchObject({ code: '42501' });
     expect((await query(url, 'select sweep_audit_entries(0, 10) as removed')).rows).toEqual([{ removed: '0' }]);
   });
+
+  test('a connection that the server refuses has the remedy of its SQLSTATE', async () => {
+    const refusal = async (name: string, role: string, command = ['tenant', 'list']): Promise<string> => {
+      const environment = { DATABASE_URL: urlOf(superuser, name, role), DATA_DIR: folder, MIGRATE_ON_START: 'false' };
+      return (await runHere(command, environment)).stderr;
+    };
+    expect(await refusal('no_such_database', 'subreport_service')).toContain(': create the database (docs/');
+    expect(await refusal(database, 'no_such_role')).toContain(': create the role, or let pg_hba.conf');
+    await query(superuser, `alter database ${database} connection limit 0`);
+    expect(await refusal(database, 'subreport_service')).toContain(': lower DATABASE_POOL_SIZE, or raise');
+    await query(superuser, `alter database ${database} connection limit -1`);
+    await query(superuser, `create database ${database}_new`);
+    const rule = "must be allowed to create tables: current value is 'subreport_service'; make it the owner";
+    expect(await refusal(`${database}_new`, 'subreport_service', ['migrate'])).toContain(rule);
+    await query(superuser, `drop database ${database}_new with (force)`);
+  });
 });
