@@ -77,9 +77,17 @@ const selectOpenTables = `select relname, is_open, is_lax from (
       and relnamespace = current_schema()::regnamespace
   ) as checked where is_open or is_lax order by relname`;
 
+const selectStaging =
+  "select current_database() as name, has_database_privilege(current_database(), 'temporary') as stages";
+
 async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
   const check = 'role';
   const role = await sessionRole(client);
+  const [here] = (await client.query(selectStaging)).rows;
+  if (here?.stages !== true) {
+    const message = `Cannot stage replacements and strict loads as ${role}: it must be allowed to create temporary tables; run: grant temporary on database ${here?.name} to ${role}`;
+    return { check, ok: false, message };
+  }
   if (!(await bypassesRowSecurity(client)))
     return { check, ok: true, message: `Role ${role} is held to row-level security` };
   const { rows: lower } = await client.query(

@@ -168,4 +168,11 @@ describe('with the roles of deploy/postgres-roles.sql', () => {
     expect(await refusal(`${database}_new`, 'subreport_service', ['migrate'])).toContain(rule);
     await query(superuser, `drop database ${database}_new with (force)`);
   });
+
+  test('doctor reports that the role may not create the temporary tables of a replacement', async () => {
+    await query(inDatabase(), `revoke temporary on database ${database} from subreport_service`);
+    const { code, stdout, stderr } = await run('subreport_service', 'doctor');
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(`grant temporary on database ${database} to`)]);
+    await query(inDatabase(), roles);
+  });
 });
