@@ -15,26 +15,16 @@ export function addConfigCommand(program: Command, output: Output): void {
     });
 }
 
-const width = 100;
 const columns = { name: 28, value: 40 };
-const indent = '    ';
 
 /** A line with the value and its origin, and below it the meaning of the setting. */
 function describeSetting({ name, value, origin, description }: ShownSetting): string {
   const shown = (value === '' ? '-' : value).padEnd(columns.value);
-  return [`${name.padEnd(columns.name)}  ${shown}  ${origin}`, ...wrap(description)].join('\n');
+  return `${name.padEnd(columns.name)}  ${shown}  ${origin}\n${wrap(description)}`;
 }
 
 /** Wraps a text at spaces, with an indent before each line. */
-function wrap(text: string): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const longer = lines.length === 0 ? undefined : `${lines.at(-1)} ${word}`;
-    if (longer !== undefined && longer.length <= width) lines[lines.length - 1] = longer;
-    else lines.push(indent + word);
-  }
-  return lines;
-}
+const wrap = (text: string): string => text.replace(/(.{1,96}|\S+)(?: |$)/g, '    $1\n').trimEnd();
 
 /** The settings in force, for the operator's API; of a secret only whether it is set. */
 export const listSettings = (config: Config): readonly Setting[] =>

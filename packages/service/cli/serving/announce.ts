@@ -38,7 +38,11 @@ export function announce({ config, demo, json, workers }: Announcement, logger: 
 
 function warnOfSettings(config: Config, logger: Logger): void {
   const { publicUrl } = config;
-  warnOfOpenTransport(config, logger);
+  for (const { name, value, remedy } of openListeners(config))
+    logger.warn(
+      { [name.toLowerCase()]: value },
+      `${name} lets other machines use http: tokens and secrets are sent unencrypted (RFC 6749 section 10.9); ${remedy}`,
+    );
   const warning = databaseWarning(config.DATABASE_URL);
   if (warning !== undefined) logger.warn(warning);
   if (config.KEY_ENCRYPTION_SECRET === undefined && isProduction(config)) {
@@ -91,15 +95,6 @@ function openListeners(config: Config) {
     const remedy = `set ${prefix}TLS_CERT_FILE, or use a proxy with TLS and set ${url} to its https URL`;
     return [{ name, value: config[name], remedy }];
   });
-}
-
-/** Logs a warning for each listener that other machines can reach over plain http. */
-function warnOfOpenTransport(config: Config, logger: Logger): void {
-  for (const { name, value, remedy } of openListeners(config))
-    logger.warn(
-      { [name.toLowerCase()]: value },
-      `${name} lets other machines use http: tokens and secrets are sent unencrypted (RFC 6749 section 10.9); ${remedy}`,
-    );
 }
 
 /**

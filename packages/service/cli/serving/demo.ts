@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { operatorScopes } from '../../../contract/oauth/grant.ts';
 import { apiPath } from '../../../contract/report.ts';
-import { createFolders } from '../../../terminal/create-folders.ts';
+import { writePrivateFile } from '../../../terminal/profile.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
@@ -92,29 +92,20 @@ export const demoFile = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'demo-c
  * once the service listens at the URLs in them.
  */
 export function writeDemoClient(config: Config, demo: DemoClient): void {
-  // with PostgreSQL, nothing else creates it
-  createFolders(config.DATA_DIR);
-  writePrivate(demoFile(config), `${JSON.stringify(demo, null, 2)}\n`);
+  writePrivateFile(demoFile(config), `${JSON.stringify(demo, null, 2)}\n`);
   const variables = {
     SUBREPORT_URL: config.publicUrl,
     SUBREPORT_CLIENT_ID: demo.client_id,
     SUBREPORT_CLIENT_SECRET: demo.client_secret,
   };
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
-  writePrivate(join(config.DATA_DIR, 'demo.env'), lines.join(''));
-}
-
-function writePrivate(file: string, text: string): void {
-  writeFileSync(file, text, { mode: 0o600 });
-  chmodSync(file, 0o600); // the mode above only applies to a new file
+  writePrivateFile(join(config.DATA_DIR, 'demo.env'), lines.join(''));
 }
 
 /** Reads `demo-client.json`; without members if it does not exist, or is truncated or edited. */
 function readDemoClient(config: Config): Partial<DemoClient> {
-  const file = demoFile(config);
-  if (!existsSync(file)) return {};
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Partial<DemoClient>;
+    return JSON.parse(readFileSync(demoFile(config), 'utf8')) as Partial<DemoClient>;
   } catch {
     return {};
   }
