@@ -28,11 +28,12 @@ export function createTenant(context: OperatorContext, name?: string): Promise<T
         `Cannot create the tenant: its name must be ${ruleOf(tenantName)}: current value is '${tenant}'`,
       );
     }
-    if (await insertTenant(directory, tenant, context.now()))
-      return describeTenant({ ...(await requireAnyTenant(directory, tenant)), ...empty(context) });
+    const isNew = await insertTenant(directory, tenant, context.now());
+    const found = await requireAnyTenant(directory, tenant);
+    if (isNew) return describeTenant({ ...found, ...empty(context) });
     throw new OperatorError(
       'CONFLICT',
-      `Cannot create the tenant: its name must not be in use: current value is '${tenant}'`,
+      `Cannot create the tenant: its name must not be in use: current value is '${tenant}', created at ${formatInstant(found.createdAt)}`,
     );
   });
 }

@@ -1,6 +1,7 @@
 /**
  * Why the store failed.
  * - `UNAVAILABLE`: it cannot be reached, is starting, stopping or too slow. A retry may succeed.
+ * - `OUTCOME_UNKNOWN`: a commit was not confirmed, so the change was made or not.
  * - `BUSY`: another writer held the lock for longer than the time limit. A retry may succeed.
  * - `FULL`: no disk space is left.
  * - `OVER_BUDGET`: a load does not fit into the storage budget of its tenant, or has too many
@@ -9,7 +10,14 @@
  * - `REMOVES_MANY`: a replacement removes so many records that their number must be confirmed.
  * - `UNUSABLE`: its schema, permissions or role are wrong. An operator must act.
  */
-export type StorageErrorCode = 'UNAVAILABLE' | 'BUSY' | 'FULL' | 'OVER_BUDGET' | 'REMOVES_MANY' | 'UNUSABLE';
+export type StorageErrorCode =
+  | 'UNAVAILABLE'
+  | 'OUTCOME_UNKNOWN'
+  | 'BUSY'
+  | 'FULL'
+  | 'OVER_BUDGET'
+  | 'REMOVES_MANY'
+  | 'UNUSABLE';
 
 /**
  * A failure of the store, not a defect of ours. The message is for the operator, not for clients.

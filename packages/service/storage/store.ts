@@ -22,7 +22,7 @@ export type TenantSql = `${string}tenant_id = $1${string}`;
 
 /** SQL that writes the own row of the tenant `$1`, or rows that get its id. */
 export type TenantWriteSql =
-  | `update tenant set ${string} where id = $1`
+  | `update tenant set ${string} where id = $1${'' | ` returning ${string}`}`
   | `insert into subscription${string} (tenant_id, ${string}`;
 
 /** SQL about one tenant's subscriptions, and its values from `$2` on. */

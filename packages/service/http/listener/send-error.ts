@@ -92,12 +92,15 @@ function describeError(error: unknown, request: FastifyRequest): ErrorResponse {
 }
 
 const describeStore = (error: StorageError): string =>
-  error.code === 'FULL' ? storeFull : isOutOfFiles(error) ? filesUsedUp : storeAway;
+  storeMessages[error.code] ?? (isOutOfFiles(error) ? filesUsedUp : storeAway);
 
 const filesUsedUp = 'Cannot respond now: the service must be allowed to open more files; try again shortly';
 const storeAway = 'Cannot respond now: the database must be reachable; try again shortly';
-const storeFull =
-  'Cannot respond now: the disks of the database and of temporary files must have free space; try again after the operator has freed some';
+const storeMessages: Partial<Record<string, string>> = {
+  FULL: 'Cannot respond now: the disks of the database and of temporary files must have free space; try again after the operator has freed some',
+  OUTCOME_UNKNOWN:
+    'Cannot tell whether the change was made: the database must confirm its commit; the outcome is not known yet: read the records again shortly',
+};
 
 const issuerUnavailable =
   'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';

@@ -1,6 +1,7 @@
 import { countedColumns, countedNames, countedOf, newCountedOf } from '../counts/counted-row.ts';
 import type { TenantSql, TenantWriteSql } from '../store.ts';
 import { assignColumns, columnNames, versionColumns } from '../subscription-row.ts';
+import { revisionColumns } from '../tables/revision.ts';
 import { dataBytes } from '../tables/storage-use.ts';
 
 // The statements of a commit, in the order in which they run, of the tenant `$1` on both engines.
@@ -85,11 +86,12 @@ export const readReplaced = `select c.id, not c.is_new as was, ${countedOf('c')}
 export const setSweptRevision: TenantWriteSql =
   'update tenant set swept_revision = case when swept_revision > $2 then swept_revision else $2 end where id = $1';
 
-export const setRevision: TenantWriteSql =
-  'update tenant set revision = $2, history_rows = history_rows + $3, charged_bytes = charged_bytes + $4 where id = $1';
+export const setRevision: TenantWriteSql = `update tenant set revision = $2, history_rows = history_rows + $3,
+  charged_bytes = charged_bytes + $4 where id = $1 returning ${revisionColumns}`;
 
 export const setKeptRevision: TenantWriteSql = `update tenant set revision = $2, history_rows = history_rows + $3,
-  charged_bytes = charged_bytes + $4, history_from = $5, history_from_at = $6, history_revision = $2, history_at = $7 where id = $1`;
+  charged_bytes = charged_bytes + $4, history_from = $5, history_from_at = $6, history_revision = $2, history_at = $7
+  where id = $1 returning ${revisionColumns}`;
 
 /** A commit that a lost revision has left is replaced. */
 export const insertCommit: TenantWriteSql = `insert into subscription_commit (tenant_id, revision, committed_at, import_id)

@@ -11,9 +11,13 @@ test('a shutdown of the server is a lost connection in any language of its messa
   expect([isConnectionLost(error), isRolledBack(error)]).toEqual([true, false]);
 });
 
-test('a statement that took too long is rolled back, and its connection is not lost', () => {
-  const error = serverError('57014', 'FEHLER');
-  expect([isConnectionLost(error), isRolledBack(error)]).toEqual([false, true]);
+test.each([
+  ['57014', false],
+  ['XX000', false],
+  ['40001', true],
+])('after %s of a commit, the connection is not lost, and it was rolled back: %s', (code, expected) => {
+  const error = serverError(code, 'FEHLER');
+  expect([isConnectionLost(error), isRolledBack(error)]).toEqual([false, expected]);
 });
 
 test('after an error without a severity, the transaction may have been committed', () => {

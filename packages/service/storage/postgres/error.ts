@@ -107,13 +107,22 @@ export function isConnectionLost(error: unknown): boolean {
   return error.cause !== undefined && (severity === undefined || endsConnection(code));
 }
 
+const codeOf = (error: unknown): ServerError =>
+  ((error instanceof StorageError ? error.cause : error) ?? {}) as ServerError;
+
 /**
- * Whether the server rejected a statement, which rolls its transaction back. After a lost
- * connection or a missed deadline, the transaction may have been committed.
+ * Whether a commit failed that a worker of Citus may have made: the coordinator, which rolls back,
+ * did not get its response, or did not wait for it.
+ */
+export const isUnconfirmed = (error: unknown): boolean => /^(?:XX000|57014)$/.test(codeOf(error).code ?? '');
+
+/**
+ * Whether the server rejected a commit, which rolls its transaction back. After a lost connection
+ * or a missed deadline, the transaction may have been committed.
  */
 export function isRolledBack(error: unknown): boolean {
-  const { severity, code } = ((error instanceof StorageError ? error.cause : error) ?? {}) as ServerError;
-  return severity !== undefined && !endsConnection(code);
+  const { severity, code } = codeOf(error);
+  return severity !== undefined && !endsConnection(code) && !isUnconfirmed(error);
 }
 
 /** An error of the server; errors of the connection have no severity. */

@@ -1,10 +1,12 @@
 import type { ChangeRequest, ChangeWork } from '../commit/change-request.ts';
+import { setKeptRevision, setRevision } from '../commit/statements.ts';
 import type { SeriesKey } from '../counts/counted-row.ts';
 import { type Span, spanLevel } from '../counts/span.ts';
 import { compareOrderKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
 import { lockTenant } from './change-sql.ts';
 import { compareStaged, joinSettings } from './compare-staged.ts';
+import type { ReadyChange } from './settle-commit.ts';
 import type { RunStatement } from './statements.ts';
 import { storeRows } from './store-rows.ts';
 
@@ -15,11 +17,16 @@ interface ChangeTarget {
 }
 
 /** Runs a change on PostgreSQL; the requests of one step share a round trip. */
-export async function runOnPostgres<T>(target: ChangeTarget, work: ChangeWork<T>): Promise<T> {
+export async function runOnPostgres<T>(target: ChangeTarget, work: ChangeWork<T>): Promise<ReadyChange<T>> {
+  let row: Row | undefined;
+  const send = async (request: ChangeRequest): Promise<readonly Row[]> => {
+    const rows = await runRequest(target, request);
+    if (request.kind === 'run' && (request.sql === setRevision || request.sql === setKeptRevision)) [row] = rows;
+    return rows;
+  };
   let step = work.next();
-  while (step.done !== true)
-    step = work.next(await Promise.all(step.value.map((request) => runRequest(target, request))));
-  return step.value;
+  while (step.done !== true) step = work.next(await Promise.all(step.value.map(send)));
+  return { result: step.value, row };
 }
 
 async function runRequest(target: ChangeTarget, request: ChangeRequest): Promise<readonly Row[]> {

@@ -9,6 +9,8 @@ import { bypassesRowSecurity, hasCitus } from './database-facts.ts';
 import { toStorageError } from './error.ts';
 import { runOnPostgres } from './run-change.ts';
 import { distributedOption, noTimeLimit, tenantRights, tenantRole } from './session.ts';
+import { commit, settleCommit } from './settle-commit.ts';
+import { type ChangeParts, readLocked } from './tenant-changes.ts';
 
 /** Timeout of one statement in milliseconds: enough for some 100 million records. */
 const statementMsMax = 3_600_000;
@@ -20,7 +22,8 @@ const statementMsMax = 3_600_000;
  * transaction, because a pooler could continue the next one in another session, without the
  * temporary tables.
  */
-export async function openPostgresStagedLoad(url: string, target: StagedOptions): Promise<StagedLoad> {
+export async function openPostgresStagedLoad(parts: ChangeParts, target: StagedOptions): Promise<StagedLoad> {
+  const { url } = parts;
   const { tenant } = target;
   const client = createDedicatedClient(url, {
     name: 'subreport-replace',
@@ -54,10 +57,21 @@ export async function openPostgresStagedLoad(url: string, target: StagedOptions)
       await run('analyze staged');
       for (const [text, values] of tenantRights(tenant, stepDown)) await run(text, values);
       const session = { run: isDistributed ? sendToNode(run) : run, tenant };
-      const counts = await runOnPostgres(session, commitChange(loadStaged(guard, target), target));
+      const write = () => runOnPostgres(session, commitChange(loadStaged(guard, target), target));
       // a dry run has written too, so that it refuses what the load would refuse
-      await run(dryRun ? 'rollback' : 'commit');
-      return counts;
+      if (dryRun) {
+        const { result } = await write();
+        await run('rollback');
+        return result;
+      }
+      return settleCommit(
+        async (onReady) => {
+          const counts = onReady(await write());
+          await commit(client).catch((error: unknown) => Promise.reject(toStorageError(error)));
+          return counts;
+        },
+        () => readLocked(parts, tenant),
+      );
     },
     close: () => close(client), // an open transaction is rolled back with its session
   };

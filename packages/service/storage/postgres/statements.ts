@@ -4,6 +4,7 @@ import { inStatement } from '../../tracing/statement-span.ts';
 import type { Row, TenantId, TenantReader, TenantStatement } from '../store.ts';
 import { bypassesRowSecurity, hasCitus } from './database-facts.ts';
 import { beginReading, tenantOpening, tenantSettings } from './session.ts';
+import { commit } from './settle-commit.ts';
 import { type BatchStatement, runBatch } from './wire/batch.ts';
 import { socketOf } from './wire/driver.ts';
 
@@ -85,7 +86,8 @@ export class Statements {
     socket.cork();
     try {
       const opening = tenantOpening(begin, tenant, facts.stepDown).map(([text, values]) => this.prepare(text, values));
-      return inTransaction(client, [this.run(client, opening)], work);
+      const end = begin === beginReading ? () => client.query('commit') : commit;
+      return inTransaction(client, [this.run(client, opening)], work, end);
     } finally {
       socket.uncork();
     }
@@ -120,9 +122,10 @@ export async function inTransaction<T>(
   client: pg.ClientBase,
   opening: readonly Promise<unknown>[],
   work: () => Promise<T>,
+  end: (client: pg.ClientBase) => Promise<unknown> = commit,
 ): Promise<T> {
   const working = work();
   await Promise.all([...opening, working]);
-  await client.query('commit');
+  await end(client);
   return working;
 }

@@ -110,8 +110,8 @@ class PostgresStore extends TenantWriter implements Store {
   }
 
   openStagedLoad(tenant: TenantId, importId?: string, keepsOthers = false): Promise<StagedLoad> {
-    const { url, keepsHistory, bytesMax } = this.#shared;
-    return openPostgresStagedLoad(url, { tenant, keepsHistory, bytesMax, importId, keepsOthers });
+    const parts = this.#changeParts;
+    return openPostgresStagedLoad(parts, { ...parts, tenant, importId, keepsOthers });
   }
 
   lockImport(tenant: TenantId): Promise<ImportLock | undefined> {

@@ -3,11 +3,12 @@ import type { ChangeOptions } from '../commit/commit-change.ts';
 import { changeTenant, type TenantChange } from '../commit/tenant-change.ts';
 import { changeMsMax } from '../deadline.ts';
 import type { Row, TenantId, TenantStatement } from '../store.ts';
-import { begin } from './change-sql.ts';
+import { begin, lockTenant } from './change-sql.ts';
 import { useUnbounded } from './connect.ts';
 import type { Use } from './connections.ts';
 import { runOnPostgres } from './run-change.ts';
 import { limitTime, noTimeLimit } from './session.ts';
+import { settleCommit } from './settle-commit.ts';
 import type { RunStatement, Statements } from './statements.ts';
 
 // Changes of a tenant's rows, each in one transaction.
@@ -26,9 +27,22 @@ type TenantWork<T> = (run: RunStatement) => Promise<T>;
 /** Runs a change. A repair, which reads all rows of the tenant, has a connection of its own. */
 export function runChange(parts: ChangeParts, change: TenantChange): Promise<unknown> {
   const { tenant, kind } = change;
-  const work: TenantWork<unknown> = (run) => runOnPostgres({ run, tenant }, changeTenant(change, parts));
-  if (kind !== 'repair') return inPool(parts, tenant, work);
-  return useUnbounded(parts.url, (client) => inTenant(parts, client, tenant, noTimeLimit, work));
+  return settleCommit(
+    (onReady) => {
+      const work = async (run: RunStatement) =>
+        onReady(await runOnPostgres({ run, tenant }, changeTenant(change, parts)));
+      if (kind !== 'repair') return inPool(parts, tenant, work);
+      return useUnbounded(parts.url, (client) => inTenant(parts, client, tenant, noTimeLimit, work));
+    },
+    () => readLocked(parts, tenant),
+  );
+}
+
+/** Reads the tenant's row once nothing holds its lock. */
+export async function readLocked({ use, statements }: ChangeParts, tenant: TenantId): Promise<Row | undefined> {
+  const read = (client: pg.ClientBase) => statements.query(client, lockTenant, [tenant]);
+  const [row] = await use((client) => statements.inTenant(client, begin, tenant, () => read(client)), { tenant });
+  return row;
 }
 
 export const writeTenant = (
@@ -36,7 +50,14 @@ export const writeTenant = (
   tenant: TenantId,
   statements: readonly TenantStatement[],
 ): Promise<readonly (readonly Row[])[]> =>
-  inPool(parts, tenant, (run) => Promise.all(statements.map(({ sql, values }) => run(sql, [tenant, ...values]))));
+  settleCommit(
+    (onReady) =>
+      inPool(parts, tenant, async (run) => {
+        const written = statements.map(({ sql, values }) => run(sql, [tenant, ...values]));
+        return onReady({ result: await Promise.all(written), row: undefined });
+      }),
+    async () => undefined,
+  );
 
 /** It may exceed a request's time limit. */
 function inPool<T>(parts: ChangeParts, tenant: TenantId, work: TenantWork<T>): Promise<T> {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { overdue } from '../deadline.ts';
-import { StorageError } from '../error.ts';
 import type { Directory, SqlValue } from '../store.ts';
 import { announceChange } from './change-sql.ts';
 import type { Use } from './connections.ts';
-import { isBusy, isRolledBack } from './error.ts';
+import { isBusy, isRolledBack, isUnconfirmed } from './error.ts';
+import { unknownOutcome } from './settle-commit.ts';
 import type { Statements } from './statements.ts';
 import type { BatchStatement } from './wire/batch.ts';
 
@@ -72,8 +72,8 @@ export async function transactOnPostgres<T>(
   };
   const ended = await repeatBusy(() => use(attempt)).catch(async (error: unknown): Promise<Ended<T>> => {
     if (done === undefined || isRolledBack(error)) throw error;
-    if (await wasCommitted().catch((cause: unknown) => Promise.reject(unknownEnd(cause)))) return done;
-    throw error;
+    if (await wasCommitted().catch((cause: unknown) => Promise.reject(unknownOutcome(cause)))) return done;
+    throw isUnconfirmed(error) ? unknownOutcome(error) : error;
   });
   if ('error' in ended) throw ended.error;
   if (announces) onAnnounced();
@@ -100,10 +100,3 @@ const xidStatus = 'select pg_xact_status(cast(cast($1 as text) as xid8)) as stat
 
 /** PostgreSQL turns the commit of a failed transaction into a rollback, without an error. */
 const brokenTransaction = () => new TypeError('Cannot commit: every statement of the transaction must have succeeded');
-
-const unknownEnd = (cause: unknown) =>
-  new StorageError(
-    'UNAVAILABLE',
-    'Cannot tell whether the change was made: the database must respond to the commit; if the audit log has an entry of it, it was made',
-    cause,
-  );
