@@ -12,7 +12,7 @@ import { describeProxy } from '../../outgoing/proxy.ts';
 import { openRequest } from '../../outgoing/request.ts';
 import { CommandError } from '../../terminal/error.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
-import { causesOf } from '../../terminal/reader-action.ts';
+import { causesOf, traceOf } from '../../terminal/reader-action.ts';
 import { queryOf, refusalOf } from './operation-call.ts';
 import type { Server } from './server.ts';
 
@@ -92,17 +92,11 @@ async function receive(server: Server, request: ServerRequest, correlationId: st
   } catch (error) {
     if (error instanceof BoundError) throw responseError(server, `it exceeds ${error.rule}`, correlationId);
     const failure = connectionErrorOf(server.url, error, { correlationId, attempts: 1 });
-    const { code, message } = failure;
-    const isUnsent = ['CONNECTION_REFUSED', 'HOST_NOT_FOUND', 'CERTIFICATE_REJECTED'].includes(code);
+    const trace = traceOf(failure);
+    const isUnsent = trace.length === 0;
     const doubt = isUnsent || request.method === 'GET' ? [] : ['The server may have received the request.'];
-    throw new CommandError(
-      [
-        `${message}${describeProxy(server.url)}`,
-        ...causesOf(failure),
-        ...doubt,
-        `Correlation id: ${correlationId}`,
-      ].join('\n'),
-    );
+    const message = `${failure.message}${describeProxy(server.url)}`;
+    throw new CommandError([message, ...causesOf(failure), ...doubt, ...trace].join('\n'));
   }
 }
 

@@ -242,6 +242,15 @@ describe('--server', () => {
     expect(stderr).toMatch(/^Cannot reach .*\nThe server may have received the request\.\nCorrelation id: /);
   });
 
+  test('a refused connection has no correlation id to look for, and no doubt', async () => {
+    const environment = { SUBREPORT_OPERATOR_TOKEN: token, SUBREPORT_SERVER: `http://127.0.0.1:${await freePort()}` };
+    const { code, stderr } = await runHere(['tenant', 'create', 'acme'], environment);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Cannot reach [^\n]*the connection was refused[^\n]*\n$/),
+    ]);
+  });
+
   test('the page of a proxy is named with its status', async () => {
     const url = await listen((_request, response) => response.writeHead(302, { location: '/login' }).end('<html>'));
     const environment = { SUBREPORT_OPERATOR_TOKEN: token, SUBREPORT_SERVER: url };
