@@ -51,11 +51,6 @@ const tagLength = 32;
  */
 const waitingMax = { all: 32, perClient: 4 };
 
-interface StoredHash extends SlowParameters {
-  readonly salt: Buffer;
-  readonly tag: Buffer;
-}
-
 /** Hashes a secret that may have been chosen by a person: argon2id with a salt, as a PHC string. */
 export async function hashChosenSecret(secret: string): Promise<string> {
   const salt = randomBytes(16);
@@ -125,7 +120,7 @@ const overloaded = () =>
   new TokenError('temporarily_unavailable', 'Cannot verify the client secret now: try again in a second', 1);
 
 /** Parses a PHC string of argon2id. */
-function readHash(hash: string): StoredHash | undefined {
+function readHash(hash: string) {
   const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(hash);
   if (phc === null) return undefined;
   const [, memory, passes, parallelism, salt = '', tag = ''] = phc;

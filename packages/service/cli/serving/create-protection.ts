@@ -1,25 +1,21 @@
 import { FairQueue, type FairQueueLimits } from '../../http/listener/fair-queue.ts';
-import { createRateLimiter, type RateLimiter, type RequestCounter } from '../../http/listener/rate-limit.ts';
+import { createRateLimiter, type RequestCounter } from '../../http/listener/rate-limit.ts';
 import { type ExportLimits, MemoryBudget } from '../../http/listener/slots.ts';
 import type { RequestMetrics } from '../../metrics/request-metrics.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { planMemory } from './plan-memory.ts';
 
-/** What protects a process from too many requests, and from those that need too much memory. */
-interface Protection {
-  readonly limiter: RateLimiter;
-  readonly queue: FairQueue;
-  readonly memory: MemoryBudget;
-}
-
-/** Creates the rate limit, the queue and the memory budget of a process for the settings. */
+/**
+ * Creates what protects a process from too many requests, and from those that need too much memory,
+ * for the settings.
+ */
 export function createProtection(
   config: Config,
   store: Store,
   requests: RequestCounter,
   refused: RequestMetrics['refused'],
-): Protection {
+) {
   return {
     // the other half of the heap is for requests, other memories and garbage
     memory: new MemoryBudget((planMemory(config, 1).heapMib * mib) / 2),

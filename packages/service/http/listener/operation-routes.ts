@@ -12,14 +12,11 @@ const consolePrefix = '/console';
 
 type OperationTable = Readonly<Record<string, Pick<Operation, 'method' | 'path'>>>;
 
-/** The names of operations, and the name of the one that a method and a route have. */
-interface OperationNames {
-  readonly names: readonly string[];
-  readonly nameOf: (method: string, route: string | null) => string;
-}
-
-/** Names operations: the same for requests of the console and of other clients. */
-export function operationNames(table: OperationTable): OperationNames {
+/**
+ * The names of operations, and the name of the one that a method and a route have: the same for
+ * requests of the console and of other clients.
+ */
+export function operationNames(table: OperationTable) {
   const names = new Map(
     Object.entries(table).map(([name, { method, path }]) => [`${method} ${routePath(path)}`, name]),
   );

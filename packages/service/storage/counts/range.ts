@@ -71,12 +71,7 @@ export function rankAfter(filter: SubscriptionFilter, { skip, descending }: RowP
 }
 
 /** SQL of the counts of a filter: the series, and a span's rows of its `countedPart`. */
-interface CountsSql {
-  readonly series: string;
-  readonly n: string;
-}
-
-export function countsSql(filter: SubscriptionFilter, bind: Bind): CountsSql {
+export function countsSql(filter: SubscriptionFilter, bind: Bind) {
   const countOf = (key: string): string => `coalesce(cast(counts ->> cast(${bind(key)} as text) as bigint), 0)`;
   return { series: bind(seriesOfFilter(filter)), n: countSql(filter, countOf) };
 }

@@ -42,11 +42,7 @@ function secondsOf(date: unknown): number | undefined {
   return Number.isInteger(seconds) ? seconds : undefined;
 }
 
-interface RecordsCheck {
-  /** One sentence for each problem; at most `problemsMax`. */
-  readonly problems: readonly string[];
-}
-
+/** Most sentences about a tenant's records, one for each problem. */
 const problemsMax = 1_000;
 
 /** Maximum ids of one statement. */
@@ -57,7 +53,7 @@ const checkedRows = 20_000;
  * and the sums of the tenant with its rows, and checks its history. Every engine can run the
  * statements of `postgres`.
  */
-export async function checkRecords(reader: TenantReader, engine: Store['engine'] = 'postgres'): Promise<RecordsCheck> {
+export async function checkRecords(reader: TenantReader, engine: Store['engine'] = 'postgres') {
   const problems = [...(await checkHistory(reader)), ...(await checkSums(reader))];
   for (const [what, rows] of texts)
     for (let from = ''; problems.length < problemsMax; ) {
