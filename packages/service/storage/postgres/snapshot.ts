@@ -4,7 +4,7 @@ import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
 import { close, closeAtOnce, connect, createDedicatedClient } from './connect.ts';
 import { bypassesRowSecurity } from './database-facts.ts';
 import { toStorageError } from './error.ts';
-import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
+import { beginReading, limitTime, sessionOptions, tenantOpening } from './session.ts';
 import { readMessages } from './wire/driver.ts';
 import { LineQuery } from './wire/line-query.ts';
 import { createReusingSocket } from './wire/reusing-socket.ts';
@@ -34,7 +34,7 @@ export async function openPostgresSnapshot(
   const client = createDedicatedClient(url, {
     name: 'subreport-export',
     keepAlive: true,
-    options: distributedOption,
+    options: sessionOptions,
     stream: createReusingSocket,
   });
   // With callbacks, and without the driver's timer for batches: both promises and timers kept

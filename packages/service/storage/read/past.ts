@@ -168,7 +168,10 @@ interface Group {
   readonly key: string;
 }
 
-/** Counts the versions that were current at a revision, or the records that have changed since. */
+/**
+ * Counts the versions that were current at a revision, or the records that have changed since.
+ * These are read in the order of their index, so that no planner reads all records in another one.
+ */
 function readGroups(
   reader: TenantReader,
   filter: SubscriptionFilter,
@@ -179,11 +182,14 @@ function readGroups(
   const values: SqlValue[] = [];
   const bind = binder(values);
   const at = bind(revision);
-  const rows = isVersion ? versionsAt(at) : `subscription where tenant_id = $1 and revision > ${at}`;
   const selected = [...groups.map((each) => each.selected), 'count(*) as n'].join(', ');
   const grouping = groups.length === 0 ? '' : ` group by ${groups.map(({ key }) => key).join(', ')}`;
   const conditions = and(filterConditions(filter, bind));
-  return reader.all(`select ${selected} from ${rows}${conditions}${grouping}` as TenantSql, values);
+  const changed = `(select status, product_id, plan_id, auto_renew, created_date, activation_date, expiration_date
+    from subscription where tenant_id = $1 and revision > ${at}${conditions}
+    order by revision, id limit ${Number.MAX_SAFE_INTEGER}) as changed`;
+  const rows = isVersion ? `${versionsAt(at)}${conditions}` : changed;
+  return reader.all(`select ${selected} from ${rows}${grouping}` as TenantSql, values);
 }
 
 /** Number of records that were current at a revision and have been erased since. */

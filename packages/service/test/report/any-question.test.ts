@@ -7,6 +7,7 @@ import { syntheticRecords, until } from '../../../../bench/support/data-set.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, onCluster, type TestStore } from '../../../../test/support/engines.ts';
 import { ugly, uglyRows } from '../../../../test/support/ugly-rows.ts';
+import { type ReadStatement, watchReads } from '../../../../test/support/watch-reads.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import { ReportError } from '../../report/error.ts';
 import { planSummary } from '../../report/get-subscription-summary.ts';
@@ -14,12 +15,13 @@ import { parseReport } from '../../report/parse.ts';
 import { parseSearch } from '../../report/parse-search.ts';
 import { parseSummary } from '../../report/parse-summary.ts';
 import { planReport } from '../../report/plan.ts';
+import { sessionOptions } from '../../storage/postgres/session.ts';
 import { readPage } from '../../storage/read/page.ts';
 import type { PageQuery } from '../../storage/read/page-sql.ts';
 import { streamRecords } from '../../storage/read/records.ts';
 import { summarise } from '../../storage/read/summary.ts';
 import { numbered } from '../../storage/sqlite/connection.ts';
-import type { SqlValue, Store, TenantId, TenantReader } from '../../storage/store.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
 import { boundsOf, type SubscriptionFilter } from '../../storage/subscription-filter.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
@@ -130,29 +132,6 @@ const ofOneDay = ['plan-id', 'product-id'].map((by) => ({
   text: `by=${by}&date-field=activation&after=2025-06-01T00:00:00Z&before=2025-06-02T00:00:00Z&created-from=2023-06-01T00:00:00Z`,
 }));
 
-interface Statement {
-  readonly sql: string;
-  readonly values: readonly SqlValue[];
-}
-
-/** A store that notes the statements of reads. */
-const noteInto = (statements: Statement[], store: Store): Pick<Store, 'engine' | 'readTenant' | 'readTenantOnce'> => ({
-  engine: store.engine,
-  readTenant: (of, work) =>
-    store.readTenant(of, (reader) =>
-      work({
-        all: (sql, values = []) => {
-          statements.push({ sql, values });
-          return reader.all(sql, values);
-        },
-      } satisfies TenantReader),
-    ),
-  readTenantOnce: (of, asked) => {
-    statements.push(asked);
-    return store.readTenantOnce(of, asked);
-  },
-});
-
 interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Actual Rows': number;
@@ -176,19 +155,19 @@ const stepsOfRow = 25;
 async function openCounter({ store, environment }: TestStore, tenant: TenantId) {
   if (store.engine === 'sqlite') {
     const database = new DatabaseSync(join(environment.DATA_DIR ?? '', 'subreport.db'));
-    const visited = async ({ sql, values }: Statement): Promise<number> => {
+    const visited = async ({ sql, values }: ReadStatement): Promise<number> => {
       const statement = database.prepare(numbered(sql)) as StatementSync & { stat(counter: string): number };
       statement.all(tenant, ...values);
       return statement.stat('vmStep') / stepsOfRow;
     };
     return { visited, close: async () => database.close() };
   }
-  const client = new pg.Client({ connectionString: environment.DATABASE_URL });
+  const client = new pg.Client({ connectionString: environment.DATABASE_URL, options: sessionOptions });
   await client.connect();
   await client.query('vacuum analyze');
   await client.query(`set app.tenant = '${tenant}'`);
   await client.query('set plan_cache_mode = force_generic_plan');
-  const visited = async ({ sql, values }: Statement): Promise<number> => {
+  const visited = async ({ sql, values }: ReadStatement): Promise<number> => {
     const { rows: plans } = await client.query(`explain (analyze, timing off, format json) ${sql}`, [
       tenant,
       ...values,
@@ -214,7 +193,7 @@ describe.skipIf(onCluster).each(drawn)('any question on $engine', ({ openTestSto
     const random = seeded(23);
     const counter = await openCounter(opened, tenant);
     const wide: unknown[] = [];
-    const visitedBy = async (statements: readonly Statement[]): Promise<number> => {
+    const visitedBy = async (statements: readonly ReadStatement[]): Promise<number> => {
       let visited = 0;
       for (const statement of statements) visited += await counter.visited(statement);
       return visited;
@@ -224,8 +203,8 @@ describe.skipIf(onCluster).each(drawn)('any question on $engine', ({ openTestSto
     const first = [...ofPlans, ...ofMany, ...ofOneDay, ...lists];
     for (let asked = 0; asked < questions + lists.length; ) {
       const { kind, text } = first.shift() ?? drawQuery(random);
-      const statements: Statement[] = [];
-      const store = noteInto(statements, opened.store);
+      const statements: ReadStatement[] = [];
+      const store = watchReads(opened.store, (each) => statements.push(each));
       try {
         if (kind === 'summary') {
           const plan = planSummary(parseSummary(text, context));
@@ -279,9 +258,10 @@ describe.skipIf(onCluster).each(drawn)('any question on $engine', ({ openTestSto
     const counter = await openCounter(opened, plain);
     const wide: unknown[] = [];
     for (const { text } of ofOneDay) {
-      const statements: Statement[] = [];
+      const statements: ReadStatement[] = [];
       const plan = planSummary(parseSummary(text, context));
-      const { total } = await noteInto(statements, store).readTenant(plain, (reader) => summarise(reader, plan));
+      const watched = watchReads(store, (each) => statements.push(each));
+      const { total } = await watched.readTenant(plain, (reader) => summarise(reader, plan));
       expect([text, total]).toEqual([text, own.filter(matcherOf(plan.filter)).length]);
       let visited = 0;
       for (const statement of statements) visited += await counter.visited(statement);

@@ -6,13 +6,12 @@ import { onCluster, openPostgres, openSqlite, type TestStore } from '../../../..
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { readTexts } from '../../../../test/support/read-page.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { type ReadStatement, watchReads } from '../../../../test/support/watch-reads.ts';
 import { openStore } from '../../storage/open-store.ts';
-import { sessionOptions } from '../../storage/postgres/session.ts';
 import { readChanges } from '../../storage/read/changes.ts';
 import type { PageContext } from '../../storage/read/page.ts';
-import { RangeMemory } from '../../storage/read/range-memory.ts';
 import { numbered } from '../../storage/sqlite/connection.ts';
-import type { ReadOptions, SqlValue, TenantId, TenantReader } from '../../storage/store.ts';
+import type { ReadOptions, TenantId } from '../../storage/store.ts';
 import type { SubscriptionFilter } from '../../storage/subscription-filter.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
@@ -29,59 +28,6 @@ const filters: readonly SubscriptionFilter[] = [
   { ...created, afterSeconds: 1_000, beforeSeconds: 11_000 },
   { ...created, productId: 'product-1', statuses: ['ACTIVE', 'EXPIRED'], afterSeconds: 1_000, beforeSeconds: 11_000 },
 ];
-
-const ascending = { column: 'created_date', descending: false } as const;
-
-interface Statement {
-  readonly sql: string;
-  readonly values: readonly SqlValue[];
-}
-
-/** A reader that records its statements. */
-const recordInto = (statements: Statement[], reader: TenantReader): TenantReader => ({
-  all: (sql, values = []) => {
-    statements.push({ sql, values });
-    return reader.all(sql, values);
-  },
-});
-
-/**
- * All statements of pages with their totals, in both directions: 60 % deep, after `skips` records,
- * and after and before a key; the first two with remembered ranges too.
- */
-async function recordStatements(
-  { store }: TestStore,
-  tenant: TenantId,
-  skips: readonly number[] = [],
-): Promise<readonly Statement[]> {
-  const statements: Statement[] = [];
-  const ranges = new RangeMemory();
-  const recorder: PageContext['store'] = {
-    engine: store.engine,
-    readTenant: (of, work) => store.readTenant(of, (reader) => work(recordInto(statements, reader))),
-    readTenantOnce: (of, asked) => {
-      statements.push(asked);
-      return store.readTenantOnce(of, asked);
-    },
-  };
-  for (const filter of filters) {
-    const { total } = await readTexts({ store }, tenant, filter, ascending, { kind: 'offset', skip: 0 }, 1);
-    for (const order of [ascending, { ...ascending, descending: true }]) {
-      for (const skip of [...skips, Math.floor(total * 0.6)]) {
-        const position = { kind: 'offset', skip } as const;
-        const {
-          records: { first },
-        } = await readTexts({ store: recorder }, tenant, filter, order, position, 51);
-        if (first === undefined) continue;
-        for (const kind of ['after', 'before'] as const)
-          await readTexts({ store: recorder }, tenant, filter, order, { kind, orderKey: first }, 51);
-        await readTexts({ store, ranges }, tenant, filter, order, position, 51);
-        await readTexts({ store: recorder, ranges }, tenant, filter, order, position, 51);
-      }
-    }
-  }
-  return [...new Map(statements.map((each) => [JSON.stringify(each), each])).values()];
-}
 
 /** One record in five has the same second. Two records far apart have a status of their own. */
 async function fill({ store }: TestStore): Promise<TenantId> {
@@ -107,10 +53,9 @@ async function fill({ store }: TestStore): Promise<TenantId> {
  * The statements of changes from the beginning, from the middle of a large revision, and after the
  * last one.
  */
-async function recordChangeStatements({ store }: TestStore, tenant: TenantId): Promise<readonly Statement[]> {
-  const statements: Statement[] = [];
-  await store.readTenant(tenant, async (reader) => {
-    const recorder = recordInto(statements, reader);
+async function recordChangeStatements({ store }: TestStore, tenant: TenantId): Promise<readonly ReadStatement[]> {
+  const statements: ReadStatement[] = [];
+  await watchReads(store, (each) => statements.push(each)).readTenant(tenant, async (reader) => {
     const behind = [
       { revision: 0, id: '' },
       { revision: 2, id: 'id3' },
@@ -119,7 +64,7 @@ async function recordChangeStatements({ store }: TestStore, tenant: TenantId): P
     ];
     const read = [];
     for (const key of behind)
-      read.push((await readChanges(recorder, { after: key, newestFirst: false, limit: 101 })).length);
+      read.push((await readChanges(reader, { after: key, newestFirst: false, limit: 101 })).length);
     expect(read).toEqual([101, 101, 101, 0]);
   });
   return statements;
@@ -158,7 +103,7 @@ describe.skipIf(inject('isPostgresOnly'))('statements on sqlite', () => {
 
   test('a page on the main thread takes a bounded number of SQLite steps', async () => {
     const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
-    const stepsOf = ({ sql, values }: Statement): number => {
+    const stepsOf = ({ sql, values }: ReadStatement): number => {
       const statement = database.prepare(numbered(sql));
       statement.all(tenant, ...values);
       return statOf(statement, 'vmStep');
@@ -182,8 +127,9 @@ describe.skipIf(inject('isPostgresOnly'))('statements on sqlite', () => {
       engine: opened.store.engine,
       async readTenant(of, work, options) {
         requireBounded(options);
-        const statements: Statement[] = [];
-        const read = await opened.store.readTenant(of, (reader) => work(recordInto(statements, reader)), options);
+        const statements: ReadStatement[] = [];
+        const watched = watchReads(opened.store, (each) => statements.push(each));
+        const read = await watched.readTenant(of, work, options);
         steps.push(...statements.map(stepsOf));
         return read;
       },
@@ -230,112 +176,15 @@ describe.skipIf(inject('isPostgresOnly'))('statements on sqlite', () => {
   });
 });
 
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Actual Rows'?: number;
-  readonly 'Actual Loops'?: number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** The rows that all scans of a plan read. */
-function rowsRead(node: PlanNode): number {
-  const own = node['Node Type'].includes('Scan')
-    ? (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)
-    : 0;
-  return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), own * (node['Actual Loops'] ?? 1));
-}
-
-/** Runs a statement of a tenant; expects it to read fewer than `most` rows, and pages. */
-async function expectFewRead(
-  client: pg.Client,
-  { sql, values }: Statement,
-  tenant: TenantId,
-  most: number,
-): Promise<void> {
-  const literals = [tenant, ...values].map((value) =>
-    typeof value === 'number' ? value : pg.escapeLiteral(String(value)),
-  );
-  await client.query(`prepare page as ${sql}`);
-  const { rows } = await client.query(`explain (analyze, buffers, format json) execute page (${literals.join(', ')})`);
-  await client.query('deallocate page');
-  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-  expect([sql, rowsRead(plan) < most]).toEqual([sql, true]);
-  expect([sql, plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] < most]).toEqual([sql, true]);
-}
-
-/**
- * A store on PostgreSQL and a connection with its options. The tables have no statistics until a
- * test runs `analyze`.
- */
-async function openWithoutStatistics(tables: readonly string[]) {
-  const opened = await openPostgres(testRole);
-  const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL, options: sessionOptions });
-  await client.connect();
-  for (const table of tables) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
-  return { opened, client };
-}
-
-describe.skipIf(onCluster)('statements of changes on postgres', () => {
-  let opened: TestStore;
-  let tenant: TenantId;
-  let client: pg.Client;
-  beforeAll(async () => {
-    ({ opened, client } = await openWithoutStatistics(['subscription', 'subscription_tombstone']));
-    tenant = await fillAndRemove(opened);
-    await client.query('set app.tenant = changing');
-  });
-  afterAll(async () => {
-    await client.end();
-    await opened.close();
-  });
-
-  test.each([
-    ['without statistics', 'select 1'],
-    ['with statistics', 'analyze'],
-  ])('read a bounded number of rows and pages %s', async (_title, prepare) => {
-    await client.query(prepare);
-    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
-      await client.query(`set plan_cache_mode = ${mode}`);
-      for (const statement of await recordChangeStatements(opened, tenant))
-        await expectFewRead(client, statement, tenant, 300);
-    }
-  });
-});
-
-describe.skipIf(onCluster)('statements of pages on postgres', () => {
-  let opened: TestStore;
-  let tenant: TenantId;
-  let client: pg.Client;
-  let statements: readonly Statement[];
-  beforeAll(async () => {
-    ({ opened, client } = await openWithoutStatistics(['subscription', 'subscription_span']));
-    tenant = await fill(opened);
-    statements = await recordStatements(opened, tenant, [0, 100]);
-    await client.query('set app.tenant = large');
-  });
-  afterAll(async () => {
-    await client.end();
-    await opened.close();
-  });
-
-  test.each([
-    ['without statistics', 'force_custom_plan', 'select 1'],
-    ['without statistics', 'force_generic_plan', 'select 1'],
-    ['with statistics', 'force_custom_plan', 'analyze'],
-    ['with statistics', 'force_generic_plan', 'analyze'],
-  ])('read a bounded number of rows and pages %s, %s', async (_title, mode, prepare) => {
-    await client.query(prepare);
-    await client.query(`set plan_cache_mode = ${mode}`);
-    for (const statement of statements) await expectFewRead(client, statement, tenant, 1_500);
-  });
-});
-
 describe.skipIf(onCluster)('a tenant that the statistics do not know, on postgres', () => {
   let opened: TestStore;
   let client: pg.Client;
   beforeAll(async () => {
-    ({ opened, client } = await openWithoutStatistics(['subscription', 'subscription_span']));
+    opened = await openPostgres(testRole);
+    client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await client.connect();
+    for (const table of ['subscription', 'subscription_span'])
+      await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
     await insertTenant(opened.store, 'known', 1);
     await opened.store.loadSubscriptions('known' as TenantId, rowsOf(0, 5_000));
     await client.query('analyze');

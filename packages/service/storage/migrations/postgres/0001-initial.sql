@@ -423,6 +423,17 @@ do $$ declare secured text; begin
   end loop;
 end $$;
 
+-- No statistics of a tenant's values: with them, the planner takes a tenant that was loaded since the last ANALYZE for an empty
+-- one, and reads all of it for each record (docs/decisions/storage.md#statistics). Without them, it plans by the size of the table.
+do $$ declare known record; begin
+  for known in select attrelid::regclass as secured, attname from pg_attribute where attnum > 0 and attrelid = any(array[
+    'subscription', 'subscription_span', 'subscription_tombstone', 'subscription_version', 'subscription_commit',
+    'subscription_erasure'
+  ]::regclass[]) loop
+    execute format('alter table %s alter column %I set statistics 0', known.secured, known.attname);
+  end loop;
+end $$;
+
 -- On Citus, all rows of a tenant are on one worker; other tables stay on the coordinator. Elsewhere this does nothing.
 do $$ begin
   if exists (select 1 from pg_extension where extname = 'citus') then
