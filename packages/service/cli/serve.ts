@@ -28,7 +28,7 @@ import { keyRingOptions } from './store/key-ring-options.ts';
 import { openSpool } from './store/open-spool.ts';
 
 /** A client may read the records that it loads from a slow source. */
-const bodyPace = { stallMs: 60_000, rateMin: 4_096 };
+const bodyPace = { stallMs: 30_000, rateMin: 4_096 };
 
 export interface RunningService {
   readonly app: FastifyInstance;

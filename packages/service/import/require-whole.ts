@@ -12,13 +12,14 @@ export interface ImportSource {
   readonly bytes?: number | undefined;
   /** Reads it from its beginning; at most once if it has a spool. */
   readonly open: () => AsyncIterable<Buffer>;
-  /** Keeps a source that can be read only once, such as standard input. */
+  /** Keeps a source that can be read only once, such as standard input, for a tenant. */
   readonly spool?: Spool | undefined;
+  readonly tenant?: string;
 }
 
 /** Runs work on a source that `open` reads again, after it was read to its end. */
 export async function withWhole<T>(
-  { bytes, open, spool }: ImportSource,
+  { bytes, open, spool, tenant }: ImportSource,
   options: SourceOptions,
   work: (open: ImportSource['open']) => Promise<T>,
 ): Promise<T> {
@@ -26,7 +27,7 @@ export async function withWhole<T>(
     await requireWhole(open, options);
     return work(open);
   }
-  const stored = await spool.store(open(), bytes);
+  const stored = await spool.store(open(), bytes, tenant);
   try {
     await requireWhole(stored.open, options);
     return await work(stored.open);

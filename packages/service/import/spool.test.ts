@@ -32,6 +32,27 @@ test('all stored sources share a limit of bytes and give their bytes back', asyn
   await second.close();
 });
 
+test('the largest source that is still arriving gives way to that of a tenant with less', async () => {
+  const spool = new Spool(folder, 10);
+  const [arrived, wait] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = (async function* () {
+    yield Buffer.from('12345678');
+    arrived.resolve();
+    await wait.promise;
+    yield Buffer.from('9');
+  })();
+  const storing = expect(spool.store(slow, 0, 'slow')).rejects.toMatchObject({ code: 'NO_ROOM' });
+  await arrived.promise;
+  await expect(spool.store(sourceOf('123'), 0, 'slow')).rejects.toMatchObject({ code: 'NO_ROOM' });
+  const other = await spool.store(sourceOf('123456'), 0, 'other');
+  wait.resolve();
+  await storing;
+  await expect(spool.store(sourceOf('12345'), 0, 'third')).rejects.toMatchObject({ code: 'NO_ROOM' });
+  expect(await textOf(other.open())).toBe('123456');
+  await other.close();
+  await (await spool.store(sourceOf('1234567890'), 0, 'third')).close();
+});
+
 test('a source that fails while it is stored throws its error and uses no space', async () => {
   const spool = new Spool(folder, 10);
   const broken = (async function* () {

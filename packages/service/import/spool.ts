@@ -14,14 +14,23 @@ interface StoredSource {
   close(): Promise<void>;
 }
 
+/** A source that is arriving. */
+interface Arriving {
+  readonly tenant: string;
+  readonly handle: FileHandle;
+  size: number;
+}
+
 /**
  * Stores sources that must be read twice in files of a folder. A file is unlinked as soon as it is
  * open, so the operating system removes it with the process, even after a crash. All stored sources
- * together have at most `bytesMax` bytes.
+ * together have at most `bytesMax` bytes. If they are used up, the largest source that is still
+ * arriving gives way to that of a tenant with less, so a slow one keeps nobody else from loading.
  */
 export class Spool {
   readonly #folder: string;
   readonly #bytesMax: number;
+  readonly #arriving = new Set<Arriving>();
   #bytes = 0;
 
   constructor(folder: string, bytesMax: number) {
@@ -42,28 +51,43 @@ export class Spool {
    * Stores a source; `bytes` is its size, if that is known. Throws `ImportError` `TOO_LARGE` or
    * `NO_ROOM`, and rethrows errors of the source.
    */
-  async store(source: AsyncIterable<Buffer>, bytes = 0): Promise<StoredSource> {
+  async store(source: AsyncIterable<Buffer>, bytes = 0, tenant = ''): Promise<StoredSource> {
     if (bytes > this.#bytesMax) throw tooLarge(this.#bytesMax);
     const handle = await this.#openFile();
-    let size = 0;
+    const own: Arriving = { tenant, handle, size: 0 };
+    this.#arriving.add(own);
     const close = async (): Promise<void> => {
-      this.#bytes -= size;
-      size = 0;
+      this.#bytes -= own.size;
       await handle.close();
     };
     try {
       for await (const chunk of source) {
-        size += chunk.length;
+        own.size += chunk.length;
         this.#bytes += chunk.length;
-        if (size > this.#bytesMax) throw tooLarge(this.#bytesMax);
-        if (this.#bytes > this.#bytesMax) throw noRoom('other sources use the space');
+        if (own.size > this.#bytesMax) throw tooLarge(this.#bytesMax);
+        await this.#makeRoom(own);
         await handle.writeFile(chunk).catch(failOnFullDisk);
       }
+      await this.#makeRoom(own); // it may have given way since
     } catch (error) {
       await close();
       throw error;
+    } finally {
+      this.#arriving.delete(own);
     }
     return { open: () => readFrom(handle), close };
+  }
+
+  /** Throws unless the source may have its bytes, and has not given way to another one. */
+  async #makeRoom(own: Arriving): Promise<void> {
+    while (this.#bytes > this.#bytesMax || !this.#arriving.has(own)) {
+      const most = [...this.#arriving].reduce((found, each) => (each.size > found.size ? each : found), own);
+      if (!this.#arriving.has(own) || most.tenant === own.tenant) throw noRoom('other sources use the space');
+      this.#arriving.delete(most);
+      this.#bytes -= most.size;
+      most.size = 0;
+      await most.handle.truncate();
+    }
   }
 
   async #openFile(): Promise<FileHandle> {

@@ -12,8 +12,8 @@ export interface BodyPace {
   /** Longest wait for the next bytes, in milliseconds. */
   readonly stallMs: number;
   /**
-   * Bytes per second that must arrive on average while they are awaited, checked once the service
-   * has waited for `stallMs` in total.
+   * Bytes per second that must arrive on average while they are awaited, checked whenever the
+   * service has waited for another `stallMs` in total: what came before counts no more.
    */
   readonly rateMin: number;
 }
@@ -26,8 +26,7 @@ export async function* readBody(request: IncomingMessage, { stallMs, rateMin }: 
   // a client that is rejected early must still be able to read the response
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let isWaiting = false;
-  let waitedMs = 0;
-  let bytes = 0;
+  let [waitedMs, bytes] = [0, 0];
   try {
     for (;;) {
       isWaiting = true;
@@ -37,8 +36,11 @@ export async function* readBody(request: IncomingMessage, { stallMs, rateMin }: 
       if (done === true) return;
       waitedMs += performance.now() - beganMs;
       bytes += value.length;
-      if (waitedMs > stallMs && bytes * 1_000 < rateMin * waitedMs)
-        throw tooSlow(`its bytes must arrive at ${rateMin} per second on average`);
+      if (waitedMs > stallMs) {
+        if (bytes * 1_000 < rateMin * waitedMs)
+          throw tooSlow(`its bytes must arrive at ${rateMin} per second on average`);
+        [waitedMs, bytes] = [0, 0];
+      }
       yield value;
     }
   } catch (error) {

@@ -201,7 +201,7 @@ async function loadBody(
     tenant,
     via: 'http',
     source: {
-      spool,
+      ...{ spool, tenant },
       bytes: Number(request.headers['content-length'] ?? 0),
       open: () => readBody(request.raw, bodyPace),
     },

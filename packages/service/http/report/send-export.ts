@@ -167,13 +167,16 @@ function prefersSummary({ headers: { prefer = '' } }: FastifyRequest): boolean {
 
 /**
  * Makes the function that is called with each piece and how long the client took to request the
- * next one, and returns whether the client is too slow overall.
+ * next one, and returns whether it was too slow since it had last taken `stallMs` in total.
  */
 function createRateCheck({ rateMin, stallMs }: ExportLimits): (bytes: number, readerMs: number) => boolean {
   const taken = { bytes: 0, ms: 0 };
   return (bytes, readerMs) => {
     taken.bytes += bytes;
     taken.ms += readerMs;
-    return taken.ms > stallMs && taken.bytes < (rateMin * taken.ms) / 1000;
+    if (taken.ms <= stallMs) return false;
+    const isTooSlow = taken.bytes < (rateMin * taken.ms) / 1000;
+    Object.assign(taken, { bytes: 0, ms: 0 });
+    return isTooSlow;
   };
 }
