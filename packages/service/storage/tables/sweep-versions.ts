@@ -144,9 +144,9 @@ const countKept =
   'select count(*) as n from tenant where history_from is not null and revision > history_swept' as const;
 
 /** By the indexes of what is due; both are empty after a sweep. */
-const countDue = `select count(*) as n from (
+const countDue = `select count(distinct id) as n from (
     select r.tenant_id as id from tenant_revision as r join tenant as t on t.id = r.tenant_id
     where r.is_swept = 0 and r.day <= $1 and t.history_from is not null and r.revision > t.history_swept
-    union
+    union all
     select id from tenant where history_from > history_swept
   ) as due` as const;
