@@ -16,11 +16,12 @@ export interface Moment {
   readonly digests: readonly string[];
   /** Ids of its records that have been erased since. */
   readonly erased: Set<string>;
-  /** Whether any records have been erased since, also those that were added later. */
-  hasErasure: boolean;
   /** Whether its versions or tombstones may have been swept. */
   mayBeSwept: boolean;
 }
+
+/** The records of a moment that have not been erased. */
+export const leftOf = ({ state, erased }: Moment): State => new Map([...state].filter(([id]) => !erased.has(id)));
 
 /** A moment as a parameter: its revision or its instant. */
 export const nameOf = (moment: Moment, random: Random): string => instantOf(moment, random) ?? String(moment.revision);

@@ -3,7 +3,7 @@ import { checkSummary, checkWhole, Report } from './check-at-rest.ts';
 import { drawQuery } from './draw.ts';
 import { expectEqual } from './failure.ts';
 import { isContradictory, type Query, type State, type Version } from './model.ts';
-import { type Moment, nameOf } from './moment.ts';
+import { leftOf, type Moment, nameOf } from './moment.ts';
 import { checkChanges, checkChangesSummary } from './past-changes.ts';
 import type { Random } from './random.ts';
 import { expectStatus, type Source, shown, summaryPath } from './read.ts';
@@ -38,10 +38,7 @@ export class Past {
   }
 
   erase(ids: readonly string[]): void {
-    for (const moment of this.#moments) {
-      moment.hasErasure = true;
-      for (const id of ids) if (moment.state.has(id)) moment.erased.add(id);
-    }
+    for (const moment of this.#moments) for (const id of ids) if (moment.state.has(id)) moment.erased.add(id);
   }
 
   /** Afterwards the history may begin later, and only its revisions are of now. */
@@ -64,7 +61,7 @@ export class Past {
     const revision = Number(headers.get('x-revision'));
     if (this.#moments.at(-1)?.revision === revision) return;
     const digests = await Promise.all(keptPaths.map(async (path) => digestOf((await get(source, path)).text)));
-    const untouched = { erased: new Set<string>(), hasErasure: false, mayBeSwept: false };
+    const untouched = { erased: new Set<string>(), mayBeSwept: false };
     this.#moments.push({ revision, token: next, seconds, state, digests, ...untouched });
   }
 
@@ -112,9 +109,6 @@ export class Past {
     tally['moments compared'] += 1;
   }
 }
-
-/** The records of a moment that have not been erased. */
-const leftOf = ({ state, erased }: Moment): State => new Map([...state].filter(([id]) => !erased.has(id)));
 
 /** Whole reports and summaries, of everything and of a drawn filter. */
 async function checkReports(source: Source, moment: Moment, random: Random, tally: Tally): Promise<void> {

@@ -165,7 +165,7 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
   tenant,
   newTenant: { ...tenant, records: 0, revision: 0 },
   deletedTenant: { tenant: 'acme', deleted: true, clients: 2, rows: 2100 },
-  erasure: { tenant: 'acme', asked: 2, deleted: 1, missing: 1 },
+  erasure: { tenant: 'acme', asked: 2, deleted: 1, missing: 1, versions: 3 },
   clients: pageOf(client),
   client: details,
   disabledClient: {

@@ -82,8 +82,8 @@ export const SavedColumns = closed('A mapping of columns to save', { columns: ma
 export const ErasureSummary = closed('What an erasure did', {
   tenant,
   asked: wholeNumber('Distinct ids in the request, or records of the subscriber or SIM', 2),
-  deleted: wholeNumber('Records that were erased', 1),
-  missing: wholeNumber('Ids without a record', 1),
+  ...{ deleted: wholeNumber('Records that were erased', 1), missing: wholeNumber('Ids without a record', 1) },
+  versions: wholeNumber('Former versions that were erased, also of removed records', 3),
 });
 
 /** The operations on tenants. */

@@ -85,7 +85,7 @@ const operatorActions = {
   },
   'subscription.erase': {
     summary: 'Records are deleted for good',
-    details: { asked: 'ids in the request', deleted: 'deleted records', missing: 'ids without a record' },
+    details: { asked: 'requested ids', deleted: 'records', missing: 'unknown ids', versions: 'former versions' },
   },
   'records.load': {
     summary: 'Records are loaded, over HTTP or by a command',

@@ -14,11 +14,13 @@ interface ErasureSummary {
   readonly deleted: number;
   /** Ids without a record; they may have been erased before. */
   readonly missing: number;
+  /** Former versions, of these records and of those that are removed or have another owner now. */
+  readonly versions: number;
 }
 
 /**
- * Erases records by their ids, in batches that are durable one by one, and the former versions of
- * the owner, if there is one, of records that have another owner now; also the rejected rows in the
+ * Erases records by their ids, in batches that are durable one by one, and their former versions,
+ * or what an owner has and had; also the rejected rows in the
  * history of imports that quote their ids, ICCIDs, emails or devices. `findIds` is called while no
  * import can add a record. Each record leaves a tombstone, so that clients that read changes remove
  * it too. Throws `ImportError` `BUSY`, and erases nothing, while an import into the tenant is
@@ -35,14 +37,15 @@ export function eraseRecords(
     const all = [...ids];
     // before the records, which say what to look for if the erasure is repeated
     await eraseRejections(store, tenant, await readMarks(store, tenant, all, owner));
-    let deleted = 0;
-    let start = 0;
-    do {
+    let [deleted, versions] = [0, 0];
+    for (let start = 0; start < all.length; start += batchRows) {
       requireHeld(lock, 'run the command again');
-      deleted += await store.deleteSubscriptions(tenant, all.slice(start, start + batchRows), owner);
-      start += batchRows;
-    } while (start < all.length);
-    return { asked: ids.size, deleted, missing: ids.size - deleted };
+      const erased = await store.deleteSubscriptions(tenant, all.slice(start, start + batchRows), owner);
+      deleted += erased.records;
+      versions += erased.versions;
+    }
+    const asked = owner === undefined ? ids.size : deleted;
+    return { asked, deleted, missing: asked - deleted, versions };
   });
 }
 
@@ -55,7 +58,7 @@ async function readMarks(
 ): Promise<ReadonlySet<string>> {
   const marks = new Set([...ids, ...(owner === undefined ? [] : [owner.value])]);
   for (let start = 0; start < ids.length; start += batchRows)
-    for (const row of await readOwners(store, tenant, ids.slice(start, start + batchRows)))
+    for (const row of await readOwners(store, tenant, ids.slice(start, start + batchRows), owner))
       for (const value of Object.values(row)) if (value !== null) marks.add(String(value));
   return marks;
 }

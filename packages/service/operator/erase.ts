@@ -36,7 +36,7 @@ export function eraseSubscriptions(context: OperatorContext, name: string, erase
     {
       name: 'subscription.erase',
       target: { tenant: name },
-      detailsOf: ({ asked, deleted, missing }) => ({ asked, deleted, missing }),
+      detailsOf: ({ tenant: _tenant, ...counts }) => counts,
     },
     work,
   );

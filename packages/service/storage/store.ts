@@ -95,6 +95,9 @@ export interface LoadCounts {
   readonly unchanged: number;
 }
 
+/** How many records an erasure removed, and how many former versions, of these and of others. */
+export type ErasedCounts = Readonly<Record<'records' | 'versions', number>>;
+
 /** How many rows a staged load inserted, updated, left unchanged or removed. */
 export interface StagedCounts extends LoadCounts {
   readonly removed: number;
@@ -224,10 +227,9 @@ export interface TenantWrites {
   lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
   /**
    * Erases subscriptions of one tenant by id, and all their former versions, in one transaction,
-   * durable when it resolves; also the former versions of the owner, if there is one, of records
-   * that have another owner now. Returns how many subscriptions existed.
+   * durable when it resolves. Of an owner, erases only what belongs to it (`eraseStatements`).
    */
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number>;
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<ErasedCounts>;
   /**
    * Removes up to `limit` rows of one tenant from one of its tables in one transaction, without
    * updating counts or revision: only for a tenant that is being deleted. Returns how many, 0 if
@@ -242,7 +244,7 @@ export interface TenantWrites {
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number>;
   /**
    * Shortens the history of one tenant, and removes up to `limit` versions of records that ended
-   * before it, as many commit times and as many counts of erasures, in one transaction.
+   * before it, as many commit times and as many erased versions, in one transaction.
    */
   sweepHistory(tenant: TenantId, sweep: HistorySweep, limit: number): Promise<HistorySwept>;
   /**

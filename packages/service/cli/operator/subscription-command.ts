@@ -46,7 +46,7 @@ const remove: AddCommand = (parent, output) => {
         ? [{ email, iccid }]
         : partsOf([...requireIds(id ?? []), ...(file === undefined ? [] : await readIds(file))]);
     const sum = await withOperations(options, (call) => erase(call, String(tenant), bodies));
-    const said = `deleted ${countText(sum.deleted)} of ${counted(sum.asked, 'subscription')}, not found: ${countText(sum.missing)}`;
+    const said = `deleted ${countText(sum.deleted)} of ${counted(sum.asked, 'subscription')}, not found: ${countText(sum.missing)}, former versions: ${countText(sum.versions)}`;
     writeResult(output, json, sum, `Tenant ${tenant}: ${said}.`);
   });
 };
@@ -69,7 +69,7 @@ function partsOf(all: readonly string[]): Erasure[] {
 }
 
 async function erase(call: CallOperation, tenant: string, bodies: readonly Erasure[]) {
-  const sum = { tenant, asked: 0, deleted: 0, missing: 0 };
+  const sum = { tenant, asked: 0, deleted: 0, missing: 0, versions: 0 };
   // the tenant must exist all the same
   if (bodies.length === 0) await call('getTenant', { params: { tenant } });
   for (const body of bodies) {
@@ -77,6 +77,7 @@ async function erase(call: CallOperation, tenant: string, bodies: readonly Erasu
     sum.asked += part.asked;
     sum.deleted += part.deleted;
     sum.missing += part.missing;
+    sum.versions += part.versions;
   }
   return sum;
 }

@@ -1,15 +1,13 @@
 import { ask } from '../counts/count-work.ts';
-import type { RecordOwner, Row } from '../store.ts';
-import { erasedGrowth, growthOf, sumErased, sumsOf } from '../tables/storage-use.ts';
-import { eraseVersionsOf } from '../tables/subscription-ids.ts';
+import { countedColumns } from '../counts/counted-row.ts';
+import type { ErasedCounts, RecordOwner, TenantSql } from '../store.ts';
+import { dataBytes, erasedGrowth, growthOf, sumsOf } from '../tables/storage-use.ts';
 import type { ChangeWork } from './change-request.ts';
 import type { Changed, ChangeOptions, RowChanges } from './commit-change.ts';
 import { toRemoved } from './load-rows.ts';
-import { addErasure, buryRows, deleteRows, eraseVersions } from './statements.ts';
 
 interface Erasure {
   readonly ids: readonly string[];
-  /** Whose former versions are erased, too. */
   readonly owner: RecordOwner | undefined;
 }
 
@@ -20,43 +18,44 @@ interface Erasure {
 export const eraseRecords = (
   { ids, owner }: Erasure,
   { keepsHistory }: Pick<ChangeOptions, 'keepsHistory'>,
-): RowChanges<number> => ({
-  *write({ revision }): ChangeWork<Changed<number>> {
-    const [, removed = [], ...erased] = yield [
-      ask(buryRows, revision, ids),
-      ask(deleteRows, ids),
-      ask(eraseVersions, ids),
-      ...(owner === undefined ? [] : [ask(eraseVersionsOf[owner.column], owner.value)]),
-    ];
-    const versions = erased.flat();
-    if (removed.length + versions.length === 0) return { result: 0 };
-    const ranges = keepsHistory ? erasedRanges([...removed, ...versions], revision) : [];
-    const stored = yield ranges.map(({ from, until, n }) => ask(addErasure, from, until, n));
-    const newRanges = ranges.filter(({ n }, index) => Number(stored[index]?.[0]?.n) === n).length;
+): RowChanges<ErasedCounts> => ({
+  *write({ revision }): ChangeWork<Changed<ErasedCounts>> {
+    const { noteVersions, noteRows, bury, removeVersions, removeRows } = eraseStatements(owner?.column);
+    const value = owner === undefined ? [] : [owner.value];
+    const notes = keepsHistory ? [ask(noteVersions, ids, ...value), ask(noteRows, ids, revision, ...value)] : [];
+    const [versions = [], removed = [], , ...noted] = (yield [
+      ...notes,
+      ask(bury, ids, revision, ...value),
+      ask(removeRows, ids, ...value),
+      ask(removeVersions, ids, ...value),
+    ]).toReversed();
+    const result = { records: removed.length, versions: versions.length };
+    if (removed.length + versions.length === 0) return { result };
     const counted = removed.map(toRemoved);
     const { records, total } = growthOf(sumsOf(counted, 0), false);
-    const growth = { records, total: total + erasedGrowth(sumErased(versions, newRanges)) };
-    return { result: removed.length, effect: { counted, growth, versions: -versions.length } };
+    const growth = { records, total: total + erasedGrowth(versions, noted.flat().length) };
+    return { result, effect: { counted, growth, versions: -versions.length } };
   },
 });
 
-/** The revisions in which some erased records were current. */
-interface ErasedRange {
-  readonly from: number;
-  readonly until: number;
-  readonly n: number;
-}
-
 /**
- * Adds up erased versions: only their revisions may be kept. Rows have `from_revision` and perhaps
- * `until_revision`; without it, the record was current until `revision`.
+ * Erases the rows with the ids `$2`, and all their versions; of an owner, only what has its value,
+ * and versions of these ids from before they had any. `note` and `bury` get the revision.
  */
-function erasedRanges(rows: readonly Row[], revision: number): readonly ErasedRange[] {
-  const ranges = rows.map(({ from_revision: from, until_revision: until }) => ({
-    from: Number(from),
-    until: Number(until ?? revision),
-  }));
-  return [...Map.groupBy(ranges, ({ from, until }) => `${from} ${until}`).values()].flatMap(([range, ...others]) =>
-    range === undefined ? [] : [{ ...range, n: 1 + others.length }],
-  );
+function eraseStatements(column: RecordOwner['column'] | undefined) {
+  const chosen = 'tenant_id = $1 and id = any($2::text[])';
+  const rows = (owner: '$3' | '$4') =>
+    column === undefined ? chosen : (`${chosen} and ${column} = ${owner}` as const);
+  const versions = column === undefined ? chosen : (`${chosen} and coalesce(${column}, $3) = $3` as const);
+  const note = 'insert into subscription_erasure (tenant_id, id, from_revision, until_revision) select tenant_id, id,';
+  const once = 'on conflict (tenant_id, id, until_revision) do nothing returning id';
+  return {
+    noteVersions: `${note} from_revision, until_revision from subscription_version where ${versions} ${once}`,
+    noteRows: `${note} revision, cast($3 as bigint) from subscription where ${rows('$4')} ${once}`,
+    bury: `insert into subscription_tombstone (tenant_id, id, revision)
+      select tenant_id, id, cast($3 as bigint) from subscription where ${rows('$4')}
+      on conflict (tenant_id, id) do update set revision = excluded.revision`,
+    removeVersions: `delete from subscription_version where ${versions} returning ${dataBytes()} as bytes`,
+    removeRows: `delete from subscription where ${rows('$3')} returning ${countedColumns}, ${dataBytes()} as bytes`,
+  } satisfies Record<string, TenantSql>;
 }

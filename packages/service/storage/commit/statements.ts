@@ -1,8 +1,7 @@
-import { countedColumns, countedNames, countedOf, newCountedOf } from '../counts/counted-row.ts';
+import { countedNames, countedOf, newCountedOf } from '../counts/counted-row.ts';
 import type { TenantSql, TenantWriteSql } from '../store.ts';
 import { assignColumns, columnNames, versionColumns } from '../subscription-row.ts';
 import { revisionColumns } from '../tables/revision.ts';
-import { dataBytes } from '../tables/storage-use.ts';
 
 // The statements of a commit, in the order in which they run, of the tenant `$1` on both engines.
 // Behind the requests `lock`, `store` and `compare`, each engine has its own (`run-change.ts`), and
@@ -20,22 +19,6 @@ export const selectLastKey: TenantSql =
   'select created_date, id from subscription where tenant_id = $1 order by created_date desc, id desc limit 1';
 
 // Versions, rows and tombstones of ids
-
-/** Leaves tombstones of the revision `$2` for the stored rows with the ids `$3`. */
-export const buryRows: TenantSql = `insert into subscription_tombstone (tenant_id, id, revision)
-  select tenant_id, id, cast($2 as bigint) from subscription where tenant_id = $1 and id = any($3::text[])
-  on conflict (tenant_id, id) do update set revision = excluded.revision`;
-
-export const deleteRows: TenantSql = `delete from subscription where tenant_id = $1 and id = any($2::text[])
-  returning ${countedColumns}, revision as from_revision, ${dataBytes()} as bytes`;
-
-export const eraseVersions: TenantSql = `delete from subscription_version where tenant_id = $1 and id = any($2::text[])
-  returning from_revision, until_revision, ${dataBytes()} as bytes`;
-
-/** Adds `$4` versions to those that are missing from the revision `$2` until `$3`. */
-export const addErasure: TenantSql = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n)
-  values ($1, $2, $3, $4) on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n
-  where e.tenant_id = $1 returning n`;
 
 /** Removes the tombstones of rows that exist again. */
 export const reviveRows: TenantSql =

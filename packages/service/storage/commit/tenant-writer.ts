@@ -1,4 +1,12 @@
-import type { HistorySweep, HistorySwept, LoadCounts, RecordOwner, TenantId, TenantWrites } from '../store.ts';
+import type {
+  ErasedCounts,
+  HistorySweep,
+  HistorySwept,
+  LoadCounts,
+  RecordOwner,
+  TenantId,
+  TenantWrites,
+} from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import type { TenantChange } from './tenant-change.ts';
 
@@ -16,7 +24,7 @@ export abstract class TenantWriter implements Omit<TenantWrites, 'openStagedLoad
     return this.change({ kind: 'load', tenant, rows, expectsNew, importId });
   }
 
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<ErasedCounts> {
     return this.change({ kind: 'erase records', tenant, ids, owner });
   }
 

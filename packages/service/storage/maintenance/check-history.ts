@@ -82,7 +82,7 @@ const wrongBounds = `select 'The history ' || problem as problem from (
       when t.history_revision > t.revision then 'ends after the last revision'
       when t.history_revision = t.revision and coalesce(t.history_from > t.revision, true) then 'begins after its end'
       when exists (select 1 from subscription_erasure as e where e.tenant_id = $1 and e.until_revision > t.history_from
-        and (e.n < 1 or e.from_revision >= e.until_revision or e.until_revision > t.revision)) then 'has an erasure that cannot be'
+        and (e.from_revision >= e.until_revision or e.until_revision > t.revision)) then 'has an erasure that cannot be'
       end as problem
     from ${itself}
   ) as checked where problem is not null limit $2`;

@@ -43,7 +43,7 @@ export const removeCommits: TenantSql = `delete from subscription_commit where t
     select revision from subscription_commit where tenant_id = $1 and revision < $2 order by revision limit $3
   ) returning revision`;
 
-/** Removes up to `$3` ranges of erased versions that ended up to revision `$2`. */
-export const removeErasures: TenantSql = `delete from subscription_erasure where tenant_id = $1 and (from_revision, until_revision) in (
-    select from_revision, until_revision from subscription_erasure where tenant_id = $1 and until_revision <= $2 limit $3
-  ) returning n`;
+/** Forgets up to `$3` erased versions that ended up to revision `$2`. */
+export const removeErasures: TenantSql = `delete from subscription_erasure where tenant_id = $1 and (id, until_revision) in (
+    select id, until_revision from subscription_erasure where tenant_id = $1 and until_revision <= $2 limit $3
+  ) returning until_revision`;

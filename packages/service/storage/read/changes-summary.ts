@@ -1,6 +1,6 @@
 import { type Calendar, dayNumber, type KnownOffsets } from '../calendar.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
-import { type ChangeKey, type ChangeKind, changeKinds, couldBeThere } from './changes.ts';
+import { type ChangeKey, type ChangeKind, changeKinds, wasThere } from './changes.ts';
 
 // Counts what the feed of changes lists: the last change of each record within a period, by what
 // the record was at the period's start (docs/decisions/changes.md#changes-summary).
@@ -157,7 +157,8 @@ const compared = 'status, auto_renew, product_id, expiration_date';
 /**
  * The last change of each record after the key `$2`, `$3` and up to the revision `$5`, if there is
  * one. A record that was removed then may have returned since, so its tombstone may be gone; but
- * a version of it ended in the period, and it is neither alive nor dead at the end.
+ * a version of it ended in the period, and it is neither alive nor dead at the end. A version that
+ * has been erased counts too.
  */
 const lastChanges = (hasEnd: boolean): string => `live as (
     select id, revision, ${compared} from subscription
@@ -178,9 +179,15 @@ const lastChanges = (hasEnd: boolean): string => `live as (
         hasEnd
           ? `
       union all
-      select v.id, v.until_revision from subscription_version as v
-      left join (select id from live union all select id from dead) as s on s.id = v.id
-      where v.tenant_id = $1 and v.until_revision <= $5 and (v.until_revision, v.id) > ($2, $3) and s.id is null`
+      select v.id, v.until_revision from (
+        select id, until_revision from subscription_version where tenant_id = $1 and until_revision <= $5 and until_revision >= $2
+        union all
+        select id, until_revision from subscription_erasure where tenant_id = $1 and until_revision <= $5 and until_revision >= $2
+      ) as v left join (
+        select id from live union all select id from dead
+        union all
+        select id from subscription_erasure where tenant_id = $1 and until_revision > $5 and from_revision <= $5
+      ) as s on s.id = v.id where (v.until_revision, v.id) > ($2, $3) and s.id is null`
           : ''
       }
     ) as ended group by id
@@ -209,7 +216,7 @@ const countChanges = (hasEnd: boolean, offsets: KnownOffsets): TenantSql => `wit
     from live as s ${former} group by 1, 2, 3, 4
     union all
     select s.revision, 2, null, null, count(*), 0, 0, 0, 0, 0
-    from gone as s ${former} where ${couldBeThere('$4')} group by 1
+    from gone as s ${former} where ${wasThere('$4')} group by 1
   )
   select c.import_id, g.kind, g.former, g.latter, min(c.committed_at) as first_at, max(c.committed_at) as last_at,
     max(g.revision) as last_revision, ${counted.map((name) => `sum(g.${name}) as ${name}`).join(', ')}

@@ -81,14 +81,10 @@ export interface DescribedChange extends SubscriptionChange {
   readonly importId: string | undefined;
 }
 
-/**
- * Whether the record `s` may have existed at a revision: it has the version `v`, or its version was
- * erased.
- */
-export const couldBeThere = (base: string): string => `(v.id is not null or not exists (
-      select 1 from subscription_version as n where n.tenant_id = $1 and n.id = s.id and n.until_revision > ${base}
-    ) or exists (
-      select 1 from subscription_erasure as e where e.tenant_id = $1 and e.from_revision <= ${base} and e.until_revision > ${base}
+/** Whether the record `s` existed at a revision: it has the version `v`, or that was erased. */
+export const wasThere = (base: string): string => `(v.id is not null or exists (
+      select 1 from subscription_erasure as e
+      where e.tenant_id = $1 and e.id = s.id and e.from_revision <= ${base} and e.until_revision > ${base}
     ))`;
 
 /**
@@ -99,7 +95,8 @@ const mayBeTold = `(cast($began as bigint) < 0 or exists (
       select 1 from subscription_version as n
       where n.tenant_id = $1 and n.id = s.id and n.until_revision > $began and (n.from_revision, n.id) <= ($2, $3)
     ) or exists (
-      select 1 from subscription_erasure as e where e.tenant_id = $1 and e.from_revision <= $2 and e.until_revision > $began
+      select 1 from subscription_erasure as n
+      where n.tenant_id = $1 and n.id = s.id and n.until_revision > $began and (n.from_revision, n.id) <= ($2, $3)
     ))`;
 
 /** Whether an earlier page of the walk may have told that `s` was removed, and it has returned. */
@@ -170,7 +167,7 @@ export async function readDescribedChanges(
 }
 
 /** Whether the client may still hold the removed record `s`. */
-const isRemoval = `(${couldBeThere('$base')} or ${mayBeTold})`;
+const isRemoval = `(${wasThere('$base')} or ${mayBeTold})`;
 
 function conditionsOf(
   { kinds, field, from, to, importId }: ChangeFilter,
@@ -181,7 +178,7 @@ function conditionsOf(
     value === undefined ? [] : [value === null ? `${column} is null` : `${column} = ${bind(value)}`];
   const ofImport = equals('c.import_id', importId);
   const [hasAdded, hasChanged] = [kinds.includes('added'), kinds.includes('changed')];
-  if (isRemoved) return [hasAdded ? isRemoval : couldBeThere('$base'), ...ofImport];
+  if (isRemoved) return [hasAdded ? isRemoval : wasThere('$base'), ...ofImport];
   const isAbsent = kinds.includes('removed') ? `(v.id is null or ${mayHaveReturned})` : 'v.id is null';
   return [
     ...(hasAdded && hasChanged ? [] : [hasChanged ? 'v.id is not null' : isAbsent]),

@@ -196,7 +196,7 @@ function readGroups(
 export async function countErased(reader: TenantReader, { revision, current }: PastRevision): Promise<number> {
   if (revision === current) return 0;
   const [row] = await reader.all(
-    'select sum(n) as n from subscription_erasure where tenant_id = $1 and from_revision <= $2 and until_revision > $2',
+    'select count(*) as n from subscription_erasure where tenant_id = $1 and from_revision <= $2 and until_revision > $2',
     [revision],
   );
   return Number(row?.n ?? 0);
@@ -229,9 +229,7 @@ export interface RecordVersion {
 
 /**
  * Reads the newest `limit` versions of one record that ended after the revision `from`, newest
- * first, with the removals and the erased versions between them. An erasure has no id: a record
- * that was removed at the revision at which an erased version of another record began is reported
- * as erased, too.
+ * first, with the removals and the erased versions between them.
  */
 export async function readVersions(
   reader: TenantReader,
@@ -246,11 +244,10 @@ export async function readVersions(
   const versions: RecordVersion[] = present.map((row) => toVersion(row));
   for (const row of former) {
     const until = Number(row.until_revision);
-    const next = versions.at(-1)?.revision;
-    if (next !== until) {
+    if (versions.at(-1)?.revision !== until) {
       const { ended_at: at = null, ended_by: by = null, erased_until: erased = null } = row;
       const end = toVersion({ revision: until, committed_at: at, import_id: by, record: null });
-      versions.push({ ...end, isErased: erased !== null && Number(erased) <= (next ?? Number.POSITIVE_INFINITY) });
+      versions.push({ ...end, isErased: erased !== null });
     }
     versions.push(toVersion(row));
   }
@@ -281,11 +278,9 @@ const selectPresent = `select s.revision, s.record, c.committed_at, c.import_id
   where s.tenant_id = $1`;
 
 const selectFormer = `select v.from_revision as revision, v.until_revision, v.record, c.committed_at, c.import_id,
-    e.committed_at as ended_at, e.import_id as ended_by, (
-      select min(g.until_revision) from subscription_erasure as g
-      where g.tenant_id = $1 and g.from_revision = v.until_revision
-    ) as erased_until
+    e.committed_at as ended_at, e.import_id as ended_by, g.until_revision as erased_until
   from subscription_version as v
   left join subscription_commit as c on c.tenant_id = $1 and c.revision = v.from_revision
   left join subscription_commit as e on e.tenant_id = $1 and e.revision = v.until_revision
+  left join subscription_erasure as g on g.tenant_id = $1 and g.id = v.id and g.from_revision = v.until_revision
   where v.tenant_id = $1 and v.id = $2 and v.until_revision > $3 order by v.until_revision desc limit $4`;

@@ -75,7 +75,7 @@ export const eraseStatements: readonly TenantSql[] = (
     ['subscription_tombstone', 'id'],
     ['subscription_version', 'id, until_revision'],
     ['subscription_commit', 'revision'],
-    ['subscription_erasure', 'from_revision, until_revision'],
+    ['subscription_erasure', 'id, until_revision'],
     ['import_rejection', 'import_id'],
   ] as const
 ).map(

@@ -81,25 +81,9 @@ export function growthOf({ before, after, removed, revived }: ChangedSums, keeps
   return { records, total: records + history + (removed - revived) * rowBytes.tombstone };
 }
 
-/** Versions that were erased. */
-interface ErasedVersions {
-  readonly rows: number;
-  /** The bytes of their records and emails. */
-  readonly bytes: number;
-  /** The ranges of revisions (`ErasedRange`) that were stored for them and for erased records. */
-  readonly ranges: number;
-}
-
-/** By how much erased versions let the charge grow. */
-export const erasedGrowth = ({ rows, bytes, ranges }: ErasedVersions): number =>
-  ranges * rowBytes.erasure - bytes - rows * rowBytes.version;
-
-/** Adds up erased versions with their `bytes`. */
-export const sumErased = (rows: readonly Row[], ranges: number): ErasedVersions => ({
-  rows: rows.length,
-  bytes: rows.reduce((sum, { bytes }) => sum + Number(bytes), 0),
-  ranges,
-});
+/** By how much erased versions let the charge grow, with how many are noted, records among them. */
+export const erasedGrowth = (versions: readonly Row[], noted: number): number =>
+  versions.reduce((sum, { bytes }) => sum - Number(bytes) - rowBytes.version, noted * rowBytes.erasure);
 
 /** Reads what a tenant is charged, and adds the same up from its rows. */
 export const countCharge: TenantSql = `select t.charged_bytes as charged,

@@ -1,17 +1,14 @@
 import type { RecordOwner, Row, Store, TenantId, TenantSql } from '../store.ts';
-import { dataBytes } from './storage-use.ts';
 
-/** Also of removed records, whose versions may still be in the history. */
-const idsWith = (
-  column: RecordOwner['column'],
-): TenantSql => `select id from subscription where tenant_id = $1 and ${column} = $2
+/** Also of records that are removed, or have another owner now. */
+const idsWith = (column: RecordOwner['column']): TenantSql => `select id from subscription
+  where tenant_id = $1 and ${column} = $2
   union
-  select v.id from subscription_version as v where v.tenant_id = $1 and v.${column} = $2
-    and not exists (select 1 from subscription as s where s.tenant_id = $1 and s.id = v.id)`;
+  select id from subscription_version where tenant_id = $1 and ${column} = $2`;
 
 const statements = { email: idsWith('email'), iccid: idsWith('iccid') } as const;
 
-/** The ids of all records of an owner. */
+/** The ids of all records that an owner has or had. */
 export async function findSubscriptionIds(
   store: Store,
   tenant: TenantId,
@@ -21,18 +18,17 @@ export async function findSubscriptionIds(
   return rows.map(({ id }) => String(id));
 }
 
-/** The owners that some records have, or had in a former version. */
-export function readOwners(store: Store, tenant: TenantId, ids: readonly string[]): Promise<readonly Row[]> {
+/** The owners that some records have, or had in a former version; if one is given, only its. */
+export function readOwners(
+  store: Store,
+  tenant: TenantId,
+  ids: readonly string[],
+  owner?: RecordOwner,
+): Promise<readonly Row[]> {
   const list = ids.map((_, index) => `$${index + 2}`).join(', ');
-  const sql: TenantSql = `select iccid, email, device_id from subscription where tenant_id = $1 and id in (${list})
-    union
-    select iccid, email, device_id from subscription_version where tenant_id = $1 and id in (${list})`;
-  return store.readTenantOnce(tenant, { sql, values: ids });
+  const of = owner === undefined ? '' : ` and coalesce(${owner.column}, $${ids.length + 2}) = $${ids.length + 2}`;
+  const from = (table: string) =>
+    `select iccid, email, device_id from ${table} where tenant_id = $1 and id in (${list})${of}`;
+  const sql = `${from('subscription')} union ${from('subscription_version')}` as TenantSql;
+  return store.readTenantOnce(tenant, { sql, values: owner === undefined ? ids : [...ids, owner.value] });
 }
-
-const eraseVersionsWith = (column: RecordOwner['column']): TenantSql =>
-  `delete from subscription_version where tenant_id = $1 and ${column} = $2
-    returning from_revision, until_revision, ${dataBytes()} as bytes`;
-
-/** Erase the versions of an owner, also those of records that have another owner now. */
-export const eraseVersionsOf = { email: eraseVersionsWith('email'), iccid: eraseVersionsWith('iccid') } as const;

@@ -174,12 +174,12 @@ describe.each(drawn)('deleting on $engine', ({ engine, openTestStore }) => {
     const address = `${one}@erased.example`.toLowerCase();
     if (engine === 'sqlite') expect(await readStoreFiles()).toContain(address);
     const byId = ['subscription', 'delete', '--tenant', 'erasure', '--id', one, two, 'nobody'];
-    expect(await json(byId)).toEqual({ tenant: 'erasure', asked: 3, deleted: 2, missing: 1 });
-    expect(await json(byId)).toEqual({ tenant: 'erasure', asked: 3, deleted: 0, missing: 3 });
+    expect(await json(byId)).toEqual({ tenant: 'erasure', asked: 3, deleted: 2, missing: 1, versions: 0 });
+    expect(await json(byId)).toEqual({ tenant: 'erasure', asked: 3, deleted: 0, missing: 3, versions: 0 });
     const file = join(folder, 'erase.txt');
     writeFileSync(file, `${three}\r\n\n${three}\n`);
     const byFile = ['subscription', 'delete', '--tenant', 'erasure', '--file', file];
-    expect((await run(byFile)).stdout).toBe('Tenant erasure: deleted 1 of 1 subscription, not found: 0.\n');
+    expect((await run(byFile)).stdout).toMatch(/: deleted 1 of 1 subscription, not found: 0, former versions: 0\.\n$/);
     await expect
       .poll(async () => (await service.get('/v1/subscription', token)).headers.get('x-total-count'))
       .toBe('17');

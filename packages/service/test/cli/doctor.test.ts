@@ -197,7 +197,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     ],
     [
       'an erasure that cannot be',
-      "insert into subscription_erasure select id, revision, revision, 1 from tenant where id = 'acme'",
+      "insert into subscription_erasure select id, 'x', revision, revision from tenant where id = 'acme'",
       'The history has an erasure that cannot be',
     ],
     [

@@ -62,7 +62,7 @@ describe.each(drawn)('tenants on $engine', ({ openTestStore }) => {
     await load('erased');
     const ids = [rows[0]?.id, rows[1]?.id, rows[1]?.id, 'unknown'];
     const erased = await send('POST', `${path}/erased/subscriptions/erase`, { token, body: { ids } });
-    expect([erased.status, erased.body]).toEqual([200, { tenant: 'erased', asked: 3, deleted: 2, missing: 1 }]);
+    expect([erased.status, erased.body]).toEqual([200, expect.objectContaining({ asked: 3, deleted: 2, missing: 1 })]);
     expect((await send('GET', `${path}/erased`, { token })).body.records).toBe(38);
   });
 
@@ -75,7 +75,7 @@ describe.each(drawn)('tenants on $engine', ({ openTestStore }) => {
     const ofEmail = left.filter((row) => row.email === email).length;
     const ofSim = left.filter(({ iccid }) => iccid === other?.iccid).length;
     const byEmail = await erase({ email: email.toUpperCase() });
-    expect(byEmail.body).toEqual({ tenant: 'erased', asked: ofEmail, deleted: ofEmail, missing: 0 });
+    expect(byEmail.body).toEqual({ tenant: 'erased', asked: ofEmail, deleted: ofEmail, missing: 0, versions: 0 });
     expect((await erase({ iccid: other?.iccid })).body).toMatchObject({ asked: ofSim, deleted: ofSim, missing: 0 });
     expect((await send('GET', `${path}/erased`, { token })).body.records).toBe(left.length - ofEmail - ofSim);
     expect((await erase({ email })).body).toMatchObject({ asked: 0, deleted: 0 });

@@ -147,8 +147,8 @@ describe.each(drawn)('counts on $engine', ({ openTestStore }) => {
           const model = new Map<string, SubscriptionRow>();
           for (const change of changes) {
             if (change.kind === 'delete') {
-              const removed = await store.deleteSubscriptions(tenant, idsOf(change));
-              expect(removed).toBe(idsOf(change).filter((id) => model.delete(id)).length);
+              const { records } = await store.deleteSubscriptions(tenant, idsOf(change));
+              expect(records).toBe(idsOf(change).filter((id) => model.delete(id)).length);
             } else {
               const rows = rowsOf(change);
               await store.loadSubscriptions(tenant, rows);

@@ -158,9 +158,9 @@ create table subscription_commit (
 
 create table subscription_erasure (
   tenant_id text collate "C" not null,
+  id text collate "C" not null,
   from_revision bigint not null,
-  until_revision bigint not null,
-  n bigint not null
+  until_revision bigint not null
 );
 
 create table subscription_span (
@@ -262,7 +262,7 @@ alter table subscription add constraint subscription_pkey PRIMARY KEY (tenant_id
 
 alter table subscription_commit add constraint subscription_commit_pkey PRIMARY KEY (tenant_id, revision);
 
-alter table subscription_erasure add constraint subscription_erasure_pkey PRIMARY KEY (tenant_id, from_revision, until_revision);
+alter table subscription_erasure add constraint subscription_erasure_pkey PRIMARY KEY (tenant_id, id, until_revision);
 
 alter table subscription_span add constraint subscription_span_pkey PRIMARY KEY (tenant_id, series, level, from_date, from_id);
 

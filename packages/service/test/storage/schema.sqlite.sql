@@ -230,10 +230,10 @@ CREATE INDEX subscription_commit_time on subscription_commit (tenant_id, committ
 
 CREATE TABLE subscription_erasure (
   tenant_id text not null,
+  id text not null,
   from_revision integer not null,
   until_revision integer not null,
-  n integer not null,
-  primary key (tenant_id, from_revision, until_revision)
+  primary key (tenant_id, id, until_revision)
 ) strict, without rowid;
 
 CREATE TABLE subscription_span (

@@ -163,13 +163,13 @@ create table subscription_commit (
 
 create index subscription_commit_time on subscription_commit (tenant_id, committed_at, revision);
 
--- How many records that were current from one revision until before another one have been erased. By tenant.
+-- Versions that have been erased, of which only the id and the revisions are left. By tenant.
 create table subscription_erasure (
   tenant_id text collate "C" not null,
+  id text collate "C" not null,
   from_revision bigint not null,
   until_revision bigint not null,
-  n bigint not null,
-  primary key (tenant_id, from_revision, until_revision)
+  primary key (tenant_id, id, until_revision)
 );
 
 -- The first rejected rows of an import as NDJSON. They quote values of the tenant's records. By tenant.

@@ -158,13 +158,13 @@ create table subscription_commit (
 
 create index subscription_commit_time on subscription_commit (tenant_id, committed_at, revision);
 
--- How many records that were current from one revision until before another one have been erased.
+-- Versions that have been erased, of which only the id and the revisions are left.
 create table subscription_erasure (
   tenant_id text not null,
+  id text not null,
   from_revision integer not null,
   until_revision integer not null,
-  n integer not null,
-  primary key (tenant_id, from_revision, until_revision)
+  primary key (tenant_id, id, until_revision)
 ) strict, without rowid;
 
 -- The first rejected rows of an import as NDJSON. They quote values of the tenant's records.
