@@ -17,6 +17,7 @@ const settings = [
   'shared_preload_libraries=citus',
   'citus.local_hostname=127.0.0.1',
   'citus.node_conninfo=sslmode=disable',
+  'citus.recover_2pc_interval=2s',
   'wal_level=logical', // shards are moved by logical replication
   'max_connections=300',
   'max_prepared_transactions=300',

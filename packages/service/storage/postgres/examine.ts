@@ -105,9 +105,15 @@ async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
 async function checkWorkers(client: pg.ClientBase): Promise<StoreCheck> {
   const role = await roleOfTenants(client);
   const missing = await missingOnWorkers(client, role);
+  const { rows: slow } = await client.query(slowRecovery);
   const message =
-    missing.length === 0
-      ? `Role ${role} may log in to workers and has the planner options there`
-      : `Cannot rely on the workers: role ${role} must be able to log in to them and have the planner settings there; run: ${missing.join('; ')}`;
-  return { check: 'workers', ok: missing.length === 0, message };
+    missing.length > 0
+      ? `Cannot rely on the workers: role ${role} must be able to log in to them and have the planner settings there; run: ${missing.join('; ')}`
+      : slow.length > 0
+        ? `Cannot rely on the workers: citus.recover_2pc_interval must be at most 10s, so that what a worker has prepared is soon visible: current value is ${slow[0]?.setting}ms; set 2s in postgresql.conf of the coordinator`
+        : `Role ${role} may log in to workers and has the planner options there`;
+  return { check: 'workers', ok: missing.length + slow.length === 0, message };
 }
+
+const slowRecovery =
+  "select setting from pg_settings where name = 'citus.recover_2pc_interval' and cast(setting as bigint) not between 1 and 10000";
