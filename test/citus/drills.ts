@@ -70,7 +70,7 @@ interface Failing {
 const changed =
   'import 0, of changes 0, replacement 0, PUT 200, PUT of changes 200, erasure 0, one by ICCID 0, deletion of a tenant 0';
 const refused = `PUT ${unavailable}, import 1 and a sentence; an unknown tenant there ${unavailable}, import 1 and a sentence`;
-const swept = 'sweep UNAVAILABLE, versions of others some, then 0; /metrics 200';
+const swept = 'sweep UNAVAILABLE, versions of others some, then some; /metrics 200';
 
 const tenantsOfWorker = 4;
 
@@ -252,7 +252,7 @@ export const citusDrills = (cluster: CitusCluster): readonly CitusDrill[] => [
   {
     name: 'worker-hung',
     fault: `a worker is paused (SIGSTOP) while ${tenantsOfWorker} of its tenants send requests`,
-    expected: `first requests of its tenants ${unavailable}; beside 5 more of each: others 200, /readyz 200; ${changed}; ${swept}; afterwards its tenants 200; others 200, token 200, /readyz 200`,
+    expected: `first requests of its tenants ${unavailable}; beside 5 more of each, 2 of them exports: others 200, /readyz 200; ${changed}; ${swept}; afterwards its tenants 200; others 200, token 200, /readyz 200`,
     async run(stage) {
       const [, worker = cluster.coordinator] = cluster.workers;
       const { there, service, look, change, sweep } = await serveTenants(cluster, stage, worker);
@@ -260,20 +260,22 @@ export const citusDrills = (cluster: CitusCluster): readonly CitusDrill[] => [
       stage.defer(resume);
       const first = await Promise.all(there.map((tenant) => tenant.report()));
       let isOver = false;
-      const more = there.flatMap((tenant) => Array.from({ length: 5 }, () => tenant.report()));
+      const more = there.flatMap((tenant) =>
+        Array.from({ length: 5 }, (_, n) => tenant.report(n < 2 ? 'all=true&format=ndjson' : undefined)),
+      );
       const ending = Promise.all(more).finally(() => {
         isOver = true;
       });
       const [others, ready] = [new Set<string>(), new Set<string>()];
       while (!isOver) {
-        others.add(await service.report());
+        for (const query of [undefined, 'all=true&format=ndjson']) others.add(await service.report(query));
         ready.add(await service.status('/readyz'));
       }
       await ending;
       const seen = `${await change()}; ${await sweep()}`;
       resume();
       await Promise.all(there.map((tenant) => tenant.until('200')));
-      return `first requests of its tenants ${[...new Set(first)]}; beside 5 more of each: others ${[...others]}, /readyz ${[...ready]}; ${seen}; afterwards ${await look()}`;
+      return `first requests of its tenants ${[...new Set(first)]}; beside 5 more of each, 2 of them exports: others ${[...others]}, /readyz ${[...ready]}; ${seen}; afterwards ${await look()}`;
     },
   },
   {

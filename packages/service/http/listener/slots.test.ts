@@ -37,6 +37,19 @@ test('a process whose slots are all taken responds with 503', () => {
   expect(refusal(() => take('e', 'tenant of e'))?.code).toBe('UNAVAILABLE');
 });
 
+test('a tenant that hangs keeps one slot at most, and takes none from others', () => {
+  const hanging = new Set<string>();
+  const take = createSlots({ ...limits, isHanging: (tenant) => hanging.has(tenant) }, 'export');
+  const releases = ['a', 'b', 'c', 'd'].map((client) => take(client, `tenant of ${client}`));
+  expect(refusal(() => take('e', 'tenant of e'))?.code).toBe('UNAVAILABLE');
+  for (const client of ['a', 'b', 'c']) hanging.add(`tenant of ${client}`);
+  expect(refusal(() => take('other', 'tenant of a'))?.code).toBe('UNAVAILABLE');
+  for (const client of ['e', 'f', 'g']) take(client, `tenant of ${client}`);
+  expect(refusal(() => take('h', 'tenant of h'))?.code).toBe('UNAVAILABLE');
+  for (const release of releases) release();
+  take('a', 'tenant of a');
+});
+
 test('without a limit per tenant, one tenant may take every slot', () => {
   const take = createSlots({ max: 3, perClientMax: 1 }, 'load');
   expect(['a', 'b', 'c'].map((client) => refusal(() => take(client, 'acme')))).toEqual(Array(3).fill(undefined));

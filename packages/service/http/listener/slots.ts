@@ -10,6 +10,8 @@ interface SlotLimits {
   readonly perClientMax: number;
   /** Maximum of all clients of a tenant; `max` if absent. */
   readonly perTenantMax?: number;
+  /** Whether the last work of a tenant did not finish in time (`Store.isHanging`). */
+  readonly isHanging?: ((tenant: string) => boolean) | undefined;
   /** The memory of the process that each takes a part of until it ends; unlimited if absent. */
   readonly memory?: MemoryBudget | undefined;
   /** Receives the number in progress whenever it changes. */
@@ -64,10 +66,10 @@ type TakeSlot = (clientId: string, tenant: string) => () => void;
 
 /**
  * Creates the slots of one process for one kind of work; `advice` is appended to the message of
- * a rejection.
+ * a rejection. A tenant that hangs has one at most, and its slots are not taken from others.
  */
 export function createSlots(limits: SlotLimits, verb: keyof typeof workBytes, advice = ''): TakeSlot {
-  const { max, perClientMax, perTenantMax = max, memory, onCount } = limits;
+  const { max, perClientMax, perTenantMax = max, memory, onCount, isHanging = () => false } = limits;
   const taken = new Map<string, number>();
   const count = (key: string, by: 1 | -1): void => {
     const n = (taken.get(key) ?? 0) + by;
@@ -81,12 +83,22 @@ export function createSlots(limits: SlotLimits, verb: keyof typeof workBytes, ad
   const requireFree = (key: string, keyMax: number, code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', rule: string): void => {
     if ((taken.get(key) ?? 0) >= keyMax) throw refusal(code, rule);
   };
+  /** How many slots the tenants have that hang, or those that do not. */
+  const countOf = (hangs: boolean): number => {
+    let n = 0;
+    for (const [key, count] of taken)
+      if (key.startsWith('tenant ') && isHanging(key.slice('tenant '.length)) === hangs) n += count;
+    return n;
+  };
   return (clientId, tenant) => {
     const [ofClient, ofTenant, ofAll] = [`client ${clientId}`, `tenant ${tenant}`, 'all'];
     const rule = (who: string, n: number): string => `${who} must have at most ${n} ${verb}s in progress`;
     requireFree(ofClient, perClientMax, 'TOO_MANY_REQUESTS', rule('a client', perClientMax));
     requireFree(ofTenant, perTenantMax, 'TOO_MANY_REQUESTS', rule('all clients of a tenant', perTenantMax));
-    requireFree(ofAll, max, 'UNAVAILABLE', `the service has reached its number of concurrent ${verb}s`);
+    const hangs = isHanging(tenant);
+    if (hangs) requireFree(ofTenant, 1, 'UNAVAILABLE', 'the database must respond for this tenant');
+    if (countOf(hangs) >= max)
+      throw refusal('UNAVAILABLE', `the service has reached its number of concurrent ${verb}s`);
     const freeMemory = memory === undefined ? () => undefined : memory.take(workBytes[verb]);
     if (freeMemory === undefined)
       throw refusal('UNAVAILABLE', 'the exports and loads in progress must leave memory for another one');

@@ -95,8 +95,11 @@ const codings = ['gzip', 'zstd'];
  */
 const rejectedMax = 10_000;
 
-/** Each load holds its own connection to the store; one that replaces holds two. */
-const loadLimits = { max: 8, perClientMax: 2 };
+/**
+ * Each load holds its own connection to the store; one that replaces holds two. One load of a
+ * tenant runs at a time.
+ */
+const loadLimits = { max: 8, perClientMax: 2, perTenantMax: 4 };
 
 /** Limits of a compressed body: its bytes are some 15 million records. */
 const decompression = { bytesMax: 8 * 2 ** 30, windowBytesMax: httpWindowBytesMax };
@@ -110,7 +113,9 @@ type AuthorizeLoad = (request: FastifyRequest, tenant: string) => Promise<LoadAc
  */
 export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, authorize: AuthorizeLoad) => void {
   const { method, path } = loadOperation;
-  const takeSlot = createSlots({ ...loadLimits, memory: options.memory, onCount: options.measure?.loads }, 'load');
+  const { store, memory, measure } = options;
+  const isHanging = (tenant: string): boolean => store.isHanging?.(tenant) === true;
+  const takeSlot = createSlots({ ...loadLimits, memory, isHanging, onCount: measure?.loads }, 'load');
   return (app, authorize) =>
     void app.register(async (scope) => {
       scope.decorateRequest('load', null);

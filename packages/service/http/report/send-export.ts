@@ -38,7 +38,8 @@ function requireVisibleEnd(request: FastifyRequest, { format }: Pick<ReportQuery
 
 /** Makes the function that sends a whole report, in a slot of its client and tenant. */
 export function createExportSender(report: ReportContext, limits: ExportLimits) {
-  const takeSlot = createSlots(limits, 'export', ', or read the report page by page');
+  const isHanging = (tenant: string): boolean => report.store.isHanging?.(tenant) === true;
+  const takeSlot = createSlots({ ...limits, isHanging }, 'export', ', or read the report page by page');
   return async (request: FastifyRequest, reply: FastifyReply, query: ReportQuery): Promise<FastifyReply> => {
     requireVisibleEnd(request, query);
     const { clientId, tenant } = accessOf(request);

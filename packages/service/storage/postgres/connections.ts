@@ -47,6 +47,9 @@ export interface Use {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Time in milliseconds after which a tenant hangs whose export has no response. */
+const silentMsMax = 2_000;
+
 /** A client of the pool. */
 class PrivateClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
@@ -119,10 +122,22 @@ export class PostgresConnections {
       if (!reads || isLate || !isConnectionLost(error)) throw error;
       return await once(await this.#connectAnew(end));
     } finally {
-      if (this.#hanging.size >= 1_000) this.#hanging.clear();
-      if (tenant !== undefined && isLate) this.#hanging.add(tenant);
-      else if (tenant !== undefined) this.#hanging.delete(tenant);
+      if (tenant !== undefined) this.#note(tenant, isLate);
     }
+  }
+
+  /** Notes whether a tenant hangs by work on a connection of its own. */
+  async watch<T>(tenant: TenantId, work: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#note(tenant, true), silentMsMax);
+    const result = await work.finally(() => clearTimeout(timer));
+    this.#note(tenant, false);
+    return result;
+  }
+
+  #note(tenant: TenantId, isHanging: boolean): void {
+    if (this.#hanging.size >= 1_000) this.#hanging.clear();
+    if (isHanging) this.#hanging.add(tenant);
+    else this.#hanging.delete(tenant);
   }
 
   /** Calls `observe` with the seconds that each use waited for its connection. */

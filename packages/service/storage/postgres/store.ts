@@ -104,9 +104,11 @@ class PostgresStore extends TenantWriter implements Store {
     return this.#use((client) => this.#shared.statements.readOnce(client, read), how);
   }
 
-  openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
+  async openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
+    const { url, connections } = this.#shared;
     const deadline = this.#deadline ?? performance.now() + statementMs;
-    return openPostgresSnapshot(this.#shared.url, tenant, pauseMsMax, deadline);
+    const snapshot = await openPostgresSnapshot(url, tenant, pauseMsMax, deadline);
+    return { ...snapshot, all: (...read) => connections.watch(tenant, snapshot.all(...read)) };
   }
 
   openStagedLoad(tenant: TenantId, importId?: string, keepsOthers = false): Promise<StagedLoad> {
