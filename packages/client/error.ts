@@ -103,6 +103,7 @@ export type ConnectionErrorCode =
   | 'CONNECTION_LOST'
   | 'HOST_NOT_FOUND'
   | 'CERTIFICATE_REJECTED'
+  | 'HEADERS_OVERFLOW'
   | 'NETWORK_FAILED';
 
 /** The connection failed or was lost; `cause` is the error of the runtime. */
@@ -143,6 +144,7 @@ export class ExportError extends SubreportError {
 const kinds: readonly (readonly [RegExp, ConnectionErrorCode, string])[] = [
   [/ECONNREFUSED|ConnectionRefused|connection refused/i, 'CONNECTION_REFUSED', 'the connection was refused'],
   [/ENOTFOUND|EAI_AGAIN|dns error|failed to lookup/i, 'HOST_NOT_FOUND', 'the host name was not found'],
+  [/HEADERS?_OVERFLOW/, 'HEADERS_OVERFLOW', 'the headers of the response must be shorter'],
   [/CERT|cert|weak|UNABLE_TO_VERIFY|TLS|SSL/, 'CERTIFICATE_REJECTED', 'its certificate was rejected'],
   [
     /ECONNRESET|ConnectionClosed|EPIPE|UND_ERR_SOCKET|terminated|closed|reset|reading a body/i,
@@ -151,16 +153,16 @@ const kinds: readonly (readonly [RegExp, ConnectionErrorCode, string])[] = [
   ],
 ];
 
+const otherKind = [/^/, 'NETWORK_FAILED', 'the network failed, or the request was blocked'] as const;
+
 /** The error of a connection that failed. */
 export function connectionErrorOf(url: string, failure: unknown, context: ErrorContext): ConnectionError {
   const text = describe(failure);
-  const [, code, what] = kinds.find(([pattern]) => pattern.test(text)) ?? [
-    undefined,
-    'NETWORK_FAILED' as const,
-    'the network failed, or the request was blocked',
-  ];
-  const message = `Cannot reach ${new URL(url).origin}: it must accept the request and respond: ${what}`;
-  return new ConnectionError(code, message, context, failure);
+  const [, code, what] = kinds.find(([pattern]) => pattern.test(text)) ?? otherKind;
+  const { origin } = new URL(url);
+  const reach = `reach ${origin}: it must accept the request and respond`;
+  const task = code === 'HEADERS_OVERFLOW' ? `read the response of ${origin}` : reach;
+  return new ConnectionError(code, `Cannot ${task}: ${what}`, context, failure);
 }
 
 /** The codes and messages of an error, of its causes and of the errors that it collects. */

@@ -1,7 +1,7 @@
 import { reportPaths } from '../contract/report.ts';
 import type { Api, JsonResponse } from './api.ts';
 import type { CallOptions } from './options.ts';
-import { bodyOf, type NotFound, notFoundIn, type SubscriptionQuery } from './query.ts';
+import { bodyOf, isLong, type NotFound, notFoundIn, type SubscriptionQuery } from './query.ts';
 import type { Subscription } from './records.ts';
 
 /** One page of a report with its totals. */
@@ -64,33 +64,32 @@ interface ListSource<Item> {
 
 export function createList<Item>(source: ListSource<Item>): SubscriptionList<Item> {
   const readPage = (position: Partial<SubscriptionQuery>) => requestPage(source, position);
-  const list: SubscriptionList<Item> = {
+  return {
     pages: () => walk(source),
     page: (number) => readPage(number === undefined ? {} : { page: number, cursor: undefined }),
     toArray: async ({ max }) => {
       const records: Item[] = [];
       for await (const page of walk(source)) {
-        requireAtMost(max, Math.max(page.totalCount || 0, records.length + page.records.length));
+        const total = Math.max(page.totalCount || 0, records.length + page.records.length);
+        const rule = `it must have at most max = ${max} records: current value is ${total}`;
+        if (total > max) throw new RangeError(`Cannot read the report into an array: ${rule}`);
         records.push(...page.records);
       }
       return records;
     },
     first: async () => (await readPage(start)).records[0],
-    total: async () => totalOf(await readPage(start)),
+    total: async () => {
+      const { totalCount } = await readPage(start);
+      if (totalCount >= 0) return totalCount;
+      throw new TypeError('Cannot count: the response must have X-Total-Count');
+    },
     async *[Symbol.asyncIterator]() {
-      for await (const page of list.pages()) yield* page.records;
+      for await (const page of walk(source)) yield* page.records;
     },
   };
-  return list;
 }
 
 const start: Partial<SubscriptionQuery> = { size: 1, page: undefined, cursor: undefined };
-
-function requireAtMost(max: number, total: number): void {
-  if (total <= max) return;
-  const rule = `it must have at most max = ${max} records`;
-  throw new RangeError(`Cannot read the report into an array: ${rule}: current value is ${total}`);
-}
 
 async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<SubscriptionPage<Item>, void, undefined> {
   const { size, page: first, cursor } = source.query;
@@ -107,11 +106,6 @@ async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<Subscriptio
   }
 }
 
-function totalOf({ totalCount }: SubscriptionPage<unknown>): number {
-  if (totalCount >= 0) return totalCount;
-  throw new TypeError('Cannot count: the response must have X-Total-Count');
-}
-
 type Position = Pick<SubscriptionQuery, 'page' | 'cursor'>;
 
 async function requestPage<Item>(
@@ -119,9 +113,10 @@ async function requestPage<Item>(
   position: Partial<SubscriptionQuery>,
 ): Promise<SubscriptionPage<Item>> {
   const wanted = { ...query, ...position };
-  const response = inBody
-    ? await api.json<Subscription[]>(reportPaths.searchSubscriptions, { body: bodyOf(wanted) }, options)
-    : await api.json<Subscription[]>(reportPaths.listSubscriptions, { query: wanted }, options);
+  const response =
+    inBody || isLong(query)
+      ? await api.json<Subscription[]>(reportPaths.searchSubscriptions, { body: bodyOf(wanted) }, options)
+      : await api.json<Subscription[]>(reportPaths.listSubscriptions, { query: wanted }, options);
   return pageOf(response, convert, wanted);
 }
 

@@ -127,20 +127,23 @@ function memberOf(name: string, value: unknown): unknown {
  */
 export const isForBody = (query: object): boolean => /"email":|"(id|iccid|device-id)":\[/.test(JSON.stringify(query));
 
+/** Whether a query is too long for a URL: the links to other pages, in headers, repeat it. */
+export const isLong = (query: object): boolean => queryStringOf(query).length > 300;
+
 /** The listed values of a query that no record has, by filter. */
 export type NotFound = Readonly<Partial<Record<'id' | 'iccid' | 'device-id', readonly string[]>>>;
 
-/** The listed values at the positions of X-Not-Found, such as `iccid=2,5-7`. */
+/** The listed values at the positions of X-Not-Found: `iccid=2,5-7`, or bits of `iccid=0xe4`. */
 export function notFoundIn(headers: Headers, query: OrderedQuery): NotFound {
   return Object.fromEntries(
-    [...new URLSearchParams(headers.get('x-not-found') ?? '')].map(([name, positions]) => [
-      name,
-      positions.split(',').flatMap((range) => {
-        // NaN for no position, which selects nothing
-        const [from = 0, to = from] = range.split('-').map(parseFloat);
-        return [query[name as keyof NotFound] ?? []].flat().slice(from, to + 1);
-      }),
-    ]),
+    [...new URLSearchParams(headers.get('x-not-found') ?? '')].map(([name, positions]) => {
+      const listed = [query[name as keyof NotFound] ?? []].flat();
+      if (/^0x[\da-f]{1,250}$/.test(positions))
+        return [name, listed.filter((_, at) => (BigInt(positions) >> BigInt(at)) & 1n)];
+      // NaN for no position, which selects nothing
+      const ranges = positions.split(',').map((range) => range.split('-').map(parseFloat));
+      return [name, ranges.flatMap(([from = 0, to = from]) => listed.slice(from, to + 1))];
+    }),
   );
 }
 

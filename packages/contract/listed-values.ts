@@ -25,15 +25,13 @@ export const notFoundHeader = 'X-Not-Found';
  * @example formatNotFound([['iccid', [2, 5, 6, 7]], ['id', []]]) // 'iccid=2,5-7&id='
  */
 export const formatNotFound = (missing: readonly (readonly [ListParameter, readonly number[]])[]): string =>
-  missing.map(([name, positions]) => `${name}=${formatRanges(positions)}`).join('&');
+  missing.map(([name, positions]) => `${name}=${formatPositions(positions)}`).join('&');
 
-/** Formats ascending positions. */
-function formatRanges(positions: readonly number[]): string {
-  const ranges: string[] = [];
-  for (let at = 0; at < positions.length; at += 1) {
-    const first = positions[at] ?? 0;
-    while (positions[at + 1] === (positions[at] ?? 0) + 1) at += 1;
-    ranges.push(positions[at] === first ? `${first}` : `${first}-${positions[at]}`);
-  }
-  return ranges.join();
+/** Formats ascending positions: as ranges or, if these are long, as a number with these bits. */
+function formatPositions(positions: readonly number[]): string {
+  const lasts = positions.filter((at, index) => positions[index + 1] !== at + 1);
+  const firsts = positions.filter((at, index) => positions[index - 1] !== at - 1);
+  const ranges = firsts.map((first, index) => (first === lasts[index] ? first : `${first}-${lasts[index]}`)).join();
+  if (ranges.length <= listedMax / 4) return ranges; // the hexadecimal digits of a whole list
+  return `0x${positions.reduce((bits, at) => bits | (1n << BigInt(at)), 0n).toString(16)}`;
 }

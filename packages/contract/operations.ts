@@ -32,7 +32,7 @@ export const operations = {
     tag: 'report',
     summary: 'List subscriptions',
     description:
-      'Returns one page of your data subscriptions, filtered and ordered by the sort date, then by id. To read the whole report, follow X-Next-Page (or the Link header) until it is absent. The page parameter jumps directly to any page.',
+      'Returns one page of your data subscriptions, filtered and ordered by the sort date, then by id. To read the whole report, follow X-Next-Page until it is absent. The page parameter jumps directly to any page.',
   },
   getSubscription: {
     method: 'GET',

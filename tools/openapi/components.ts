@@ -163,7 +163,7 @@ const parameters: Json = {
 
 const text = (description: string, example: string): Json => ({
   description,
-  schema: { type: 'string', maxLength: 8192, pattern: printableAscii, examples: [example] },
+  schema: { type: 'string', maxLength: 3072, pattern: printableAscii, examples: [example] },
 });
 const count = (description: string, example: number): Json => ({
   description,
@@ -181,7 +181,7 @@ const headers: Json = {
     'https://reports.example.com/connect-api/v1/subscription?size=20&page=1&cursor=WzE',
   ),
   Link: text(
-    'URLs of the first, prev, next and last pages (RFC 8288)',
+    'URLs of the first, prev, next and last pages (RFC 8288), or of the next one alone if all do not fit. Absent from every page if the filters have more than about 350 characters in a URL, so follow X-Next-Page',
     '<https://reports.example.com/connect-api/v1/subscription?size=20&page=1>; rel="first"',
   ),
   'X-Next-Cursor': text(
@@ -194,15 +194,15 @@ const headers: Json = {
   'X-Current-Page': count('Number of this page', 1),
   'X-Count-Per-Page': count('Page size', 20),
   'X-Applied-Filters': text(
-    'The applied filters, date field and sort order, as a query string with dates in UTC. An email is shown as ***, a list by its number of values; expires-within is followed by the interval it resolved to',
+    'The applied filters, date field and sort order, as a query string with dates in UTC. An email is shown as ***, a list by its number of values; expires-within is followed by the interval it resolved to. Absent if it does not fit',
     'status=ACTIVE,DEPLETED&date-field=created&sort=createdDate',
   ),
   'X-Explanation': text(
-    'Why no record matches: no record at all has a status, product or plan of the filters, or a SIM has the ICCID with or without a check digit. Characters other than printable ASCII, and %, are percent-encoded. Absent if records match, or for other reasons',
+    'Why no record matches: no record at all has a status, product or plan of the filters, or a SIM has the ICCID with or without a check digit. Characters other than printable ASCII, and %, are percent-encoded. Absent if records match, for other reasons, or if it does not fit',
     exampleExplanation,
   ),
   'X-Not-Found': text(
-    'For each list of a search, the values that no record of yours has at that moment, whatever the other filters: their positions in the list from 0, of a repeated value the first, as numbers and ranges. Absent without a list',
+    'For each list of a search, the values that no record of yours has at that moment, whatever the other filters: their positions in the list from 0, of a repeated value the first, as numbers and ranges or, if these have more than 250 characters, as a hexadecimal number with these bits: 0xe4 means 2,5-7. Absent without a list',
     'iccid=2,5-7&id=',
   ),
   'X-Revision': count('The revision of your records that the response shows', 42),
@@ -222,7 +222,7 @@ const headers: Json = {
   'Preference-Applied': text('The preference of a whole report that was applied', exportSummaryPreference),
   'Content-Disposition': text('Suggested file name, for CSV and NDJSON', 'attachment; filename="subscriptions.csv"'),
   'Server-Timing': text(
-    'Duration of each stage of the report in milliseconds; empty for a response that has none',
+    'Duration of each stage of the report in milliseconds; empty for a response that has none, absent if it does not fit',
     'parse;dur=0.1, plan;dur=0.0, run;dur=0.6, format;dur=0.1',
   ),
   RateLimit: text(

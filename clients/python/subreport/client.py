@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from .bounds import shown
 from .errors import ApiError, RejectionError, SubreportError, is_transient
 from .export import EXPORT_SUMMARY, SubscriptionExport
-from .query import body_of, is_for_body, not_found_in, query_string_of
+from .query import body_of, is_for_body, is_long, not_found_in, query_string_of
 from .records import ChangesPage, FollowPage, Record, SubscriptionPage, explanation_in, number_in, parse_subscription
 from .sender import (
     Clock,
@@ -118,7 +118,7 @@ class SubreportClient:
         `parse` converts dates and auto_renew of its records. A query with an `email`, or with a
         list of up to 1,000 values of `id`, `iccid` or `device_id`, is sent in a request body.
         """
-        return SubscriptionList(self._api, query, is_for_body(query), parse, correlation_id)
+        return SubscriptionList(self._api, query, is_for_body(query) or is_long(query), parse, correlation_id)
 
     def search(
         self,

@@ -93,8 +93,8 @@ class ResponseError(RejectionError):
 class NetworkError(SubreportError):
     """The connection failed or was lost; `__cause__` is the error of Python.
 
-    Its code is CONNECTION_REFUSED, CONNECTION_LOST, HOST_NOT_FOUND, CERTIFICATE_REJECTED or
-    NETWORK_FAILED.
+    Its code is CONNECTION_REFUSED, CONNECTION_LOST, HOST_NOT_FOUND, CERTIFICATE_REJECTED,
+    HEADERS_OVERFLOW or NETWORK_FAILED.
     """
 
 

@@ -36,14 +36,26 @@ def is_for_body(query: Mapping[str, Any]) -> bool:
     return "email" in body or any(isinstance(body.get(name), list) for name in _LISTS)
 
 
+def is_long(query: Mapping[str, Any]) -> bool:
+    """Whether a query is too long for a URL, as the links to other pages, in headers, have it twice."""
+    return len(query_string_of(query)) > 300
+
+
 def not_found_in(headers: Message, query: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The listed values at the positions of X-Not-Found, such as `iccid=2,5-7`, by keyword."""
+    """The listed values at the positions of X-Not-Found, by keyword.
+
+    They are ranges such as `iccid=2,5-7`, or the bits of a number such as `iccid=0xe4`.
+    """
     body = body_of(query)
     found: dict[str, list[str]] = {}
     for name, text in parse_qsl(headers.get("x-not-found", ""), keep_blank_values=True):
         values = body.get(name)
         if name not in _LISTS or not isinstance(values, list):
             continue  # of another server
+        if re.fullmatch("0x[0-9a-f]{1,250}", text):
+            bits = int(text, 16)
+            found[name.replace("-", "_")] = [value for at, value in enumerate(values) if bits >> at & 1]
+            continue
         ranges = re.findall(r"(\d{1,9})(?:-(\d{1,9}))?", text)
         found[name.replace("-", "_")] = [
             value for first, last in ranges for value in values[int(first) : int(last or first) + 1]

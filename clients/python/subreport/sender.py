@@ -273,6 +273,10 @@ def _network_error(exchange: Exchange, reason: Exception) -> NetworkError:
         code, what = "CERTIFICATE_REJECTED", "its certificate was rejected"
     elif isinstance(reason, (http.client.HTTPException, OSError)) and not _is_unreachable(reason):
         code, what = "CONNECTION_LOST", "the connection was closed before the response was complete"
+    if isinstance(reason, http.client.LineTooLong) or "headers" in str(reason):
+        what = f"its headers must be shorter{_way_of(exchange)}"
+        message = f"Cannot read the response of {origin_of(exchange.url)}: {what}"
+        return NetworkError("HEADERS_OVERFLOW", message, exchange.context)
     rule = f"it must accept the request and respond: {what}{_way_of(exchange)}"
     return NetworkError(code, f"Cannot reach {origin_of(exchange.url)}: {rule}", exchange.context)
 

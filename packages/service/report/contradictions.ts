@@ -75,24 +75,21 @@ export function findUnzonedDates(zone: Zone | undefined, format: ReportFormat | 
 }
 
 function emptyRanges({ before, after, createdFrom, createdTo, dateField }: ReportFilters): Fault[] {
-  const faults: Fault[] = [];
-  const requireLater = (
-    name: string,
-    end: Instant | undefined,
-    otherName: string,
-    start: Instant | undefined,
-  ): void => {
-    if (start === undefined || end === undefined || compareInstants(end, start) > 0) return;
+  const ranges: readonly (readonly [string, Instant | undefined, string, Instant | undefined])[] = [
+    ['before', before, 'after', after],
+    ['created-to', createdTo, 'created-from', createdFrom],
+    ...(dateField === 'created'
+      ? ([
+          ['before', before, 'created-from', createdFrom],
+          ['created-to', createdTo, 'after', after],
+        ] as const)
+      : []),
+  ];
+  return ranges.flatMap(([parameter, end, otherName, start]) => {
+    if (start === undefined || end === undefined || compareInstants(end, start) > 0) return [];
     const rule = `later than '${otherName}', which is ${formatExactInstant(start)}: together they select the time in between`;
-    faults.push({ parameter: name, value: formatExactInstant(end), rule });
-  };
-  requireLater('before', before, 'after', after);
-  requireLater('created-to', createdTo, 'created-from', createdFrom);
-  if (dateField === 'created') {
-    requireLater('before', before, 'created-from', createdFrom);
-    requireLater('created-to', createdTo, 'after', after);
-  }
-  return faults;
+    return [{ parameter, value: formatExactInstant(end), rule }];
+  });
 }
 
 /**

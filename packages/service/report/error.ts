@@ -6,6 +6,7 @@ import { type Fault, ProblemError, type ProblemReport } from '../../contract/pro
  * - `INVALID_HTTP_MESSAGE`: a part of the query cannot be read at all, such as a date or a
  *   percent-encoding.
  * - `INVALID_REQUEST_PARAMS`: the query can be read, but a parameter breaks its rule.
+ * - `URI_TOO_LONG`: the query is too long for links to other pages.
  * - `UNACCEPTABLE`: the client accepts none of the formats of the operation.
  * - `NOT_FOUND`: the tenant has no such subscription.
  * - `RESYNC_REQUIRED`: the change token belongs to another history than the tenant's in this store.
@@ -14,6 +15,7 @@ import { type Fault, ProblemError, type ProblemReport } from '../../contract/pro
 type ReportErrorCode =
   | 'INVALID_HTTP_MESSAGE'
   | 'INVALID_REQUEST_PARAMS'
+  | 'URI_TOO_LONG'
   | 'UNACCEPTABLE'
   | 'NOT_FOUND'
   | 'RESYNC_REQUIRED'

@@ -4,7 +4,6 @@ import { type ListParameter, type Lists, listParameters } from '../../contract/l
 import { parseInstantIn } from '../../contract/local-time.ts';
 import { type DateField, dateFields, type ReportParameter, type SortValue } from '../../contract/query.ts';
 import { normaliseEmail, readStatusFilter } from '../../contract/subscription.ts';
-import type { Zone } from '../../contract/zone.ts';
 import type {
   DateBounds,
   DateColumn,
@@ -12,18 +11,9 @@ import type {
   SubscriptionFilter,
   ValueColumn,
 } from '../storage/subscription-filter.ts';
+import type { RequestReader } from './read-parameters.ts';
 
-/** Reads the parameters of a request one by one. */
-interface ParameterReader {
-  /** Returns the value of a parameter; `undefined` if it is absent or invalid. */
-  read<T>(name: ReportParameter, parse: (text: string) => T | undefined): T | undefined;
-  /** As `read`, for a string that must match the parameter's schema. */
-  readText(name: ReportParameter, normalise?: (text: string) => string): string | undefined;
-  /** Returns the values of a list; `undefined` if the parameter is no list. */
-  readList(name: ListParameter): readonly string[] | undefined;
-  /** The zone of dates without an offset. */
-  readonly zone: Zone | undefined;
-}
+type ParameterReader = Omit<RequestReader<ReportParameter>, 'faults' | 'isUnreadable'>;
 
 /** A filter: its parameter, and what it means. */
 interface FilterRow<T> {
@@ -31,10 +21,10 @@ interface FilterRow<T> {
   read(from: ParameterReader): T | undefined;
   /** Its canonical form: dates in UTC, statuses sorted and without duplicates. */
   format(value: T): string;
-  /** How `X-Applied-Filters` shows it, if not in its canonical form. */
+  /** How `X-Applied-Filters` shows it, if not in its canonical form: personal or long. */
   show?(value: T): string;
-  /** Its conditions on the columns. */
-  where(value: T, query: Moment): Condition;
+  /** Its conditions on the columns, if it has any. */
+  where?(value: T, query: Moment): Condition;
 }
 
 /** What the meaning of some filters depends on. */
@@ -68,7 +58,7 @@ const values = (parameter: ListParameter): FilterRow<string | readonly string[]>
   where: (given) => ({ [listColumns[parameter]]: given }),
 });
 
-const date = (parameter: ReportParameter, where: FilterRow<Instant>['where']): FilterRow<Instant> => ({
+const date = (parameter: ReportParameter, where: NonNullable<FilterRow<Instant>['where']>): FilterRow<Instant> => ({
   parameter,
   read: ({ read, zone }) => read(parameter, (text) => parseInstantIn(text, zone)),
   format: formatExactInstant,
@@ -84,7 +74,7 @@ const row = <T>(filter: FilterRow<T>): FilterRow<T> => filter;
 const rows = {
   id: values('id'),
   iccid: values('iccid'),
-  email: value('email', 'email', normaliseEmail),
+  email: { ...value('email', 'email', normaliseEmail), show: () => '***' },
   productId: value('product-id', 'productId'),
   statuses: row<readonly string[]>({
     parameter: 'status',
@@ -101,7 +91,6 @@ const rows = {
     parameter: 'date-field',
     read: ({ read }) => read('date-field', (text) => memberOf(Object.keys(dateFields) as DateField[], text)),
     format: (field) => field,
-    where: () => undefined,
   }),
   deviceId: values('device-id'),
   planId: value('plan-id', 'planId'),
@@ -125,7 +114,6 @@ const rows = {
     parameter: 'zone',
     read: ({ zone }) => zone?.name,
     format: (name) => name,
-    where: () => undefined,
   }),
 };
 
@@ -169,9 +157,6 @@ export function canonicalFilters(filters: ReportFilters, sort?: SortValue): Cano
   return pairs;
 }
 
-/** Replaces a personal value. */
-const redacted = '***';
-
 /**
  * Returns the header `X-Applied-Filters`: the canonical filters as a query string, the email
  * address redacted, a list by its number of values, and after `expires-within` the date range it
@@ -186,7 +171,7 @@ export function describeFilters(
     text += `${text === '' ? '' : '&'}${name}=${encodeURIComponent(shown)}`;
   };
   for (const [name, value, shown = value] of canonical) {
-    add(name, name === 'email' ? redacted : shown);
+    add(name, shown);
     if (name !== 'expires-within') continue;
     add('expires-after', formatInstant(nowSeconds));
     add('expires-until', formatInstant(nowSeconds + expiresWithinSeconds));
@@ -215,7 +200,7 @@ export function planFilter(query: AskedFilters): SubscriptionFilter {
   const bounds = new Map<DateColumn, DateBounds>();
   let conditions: Condition = {};
   for (const [name, { where }] of allRows) {
-    const condition = query[name] === undefined ? undefined : where(query[name], query);
+    const condition = query[name] === undefined ? undefined : where?.(query[name], query);
     if (condition === undefined) continue;
     if ('dateColumn' in condition)
       bounds.set(condition.dateColumn, narrow(condition, bounds.get(condition.dateColumn)));
@@ -232,14 +217,9 @@ export function planFilter(query: AskedFilters): SubscriptionFilter {
 
 /** The bounds of one date that both hold. */
 function narrow(bounds: DateBounds, known: DateBounds = bounds): DateBounds {
-  const after = Math.max(
-    bounds.afterSeconds ?? Number.NEGATIVE_INFINITY,
-    known.afterSeconds ?? Number.NEGATIVE_INFINITY,
-  );
-  const before = Math.min(
-    bounds.beforeSeconds ?? Number.POSITIVE_INFINITY,
-    known.beforeSeconds ?? Number.POSITIVE_INFINITY,
-  );
+  const both = [bounds, known];
+  const after = Math.max(...both.map(({ afterSeconds = Number.NEGATIVE_INFINITY }) => afterSeconds));
+  const before = Math.min(...both.map(({ beforeSeconds = Number.POSITIVE_INFINITY }) => beforeSeconds));
   return {
     dateColumn: bounds.dateColumn,
     ...(Number.isFinite(after) && { afterSeconds: after }),

@@ -1,6 +1,8 @@
+import { operations } from '../../contract/operations.ts';
 import type { PageLimits } from '../../contract/report.ts';
 import type { OrderKey } from '../storage/order-key.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
+import { ReportError } from './error.ts';
 import { describeFilters } from './filters.ts';
 import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
@@ -16,14 +18,6 @@ export interface FormattedReport<Body extends string | Buffer = string> {
 interface PagePointer {
   readonly page: number;
   readonly cursor?: string;
-}
-
-/** The pages around a page, by the relations of the `Link` header. */
-interface PagePointers {
-  readonly first: PagePointer;
-  readonly prev?: PagePointer | undefined;
-  readonly next?: PagePointer | undefined;
-  readonly last: PagePointer;
 }
 
 /**
@@ -45,7 +39,7 @@ export function formatReport(
       ...describeFormat(query.format),
       ...(linkQuery === undefined
         ? cursorHeaders(pointers)
-        : linkHeaders(pointers, `${reportUrl}?${linkQuery}size=${query.size}`)),
+        : linkHeaders(pointers, `${reportUrl}?${linkQuery}size=${query.size}`, hasLink(linkQuery, reportUrl))),
       'x-total-count': String(page.total),
       'x-total-pages': String(pages),
       'x-current-page': String(query.page),
@@ -57,18 +51,21 @@ export function formatReport(
   };
 }
 
-/** The previous and the following page, if they exist. */
+/** The pages around a page, by the relations of the `Link` header. */
 function pointAround(
-  query: ReportQuery,
-  { records, hasNext, hasPrevious }: ReportPage,
+  { page: here, fingerprint, expiresWithinSeconds, nowSeconds }: ReportQuery,
+  { records: { first, last }, hasNext, hasPrevious }: ReportPage,
   firstPage: number,
   lastPage: number,
-): PagePointers {
-  const { first, last } = records;
-  const previousPage = Math.max(query.page - 1, firstPage);
+) {
+  const moment = expiresWithinSeconds === undefined ? {} : { nowSeconds };
+  const point = (direction: Cursor['direction'], key: OrderKey, page: number): PagePointer => ({
+    page,
+    cursor: encodeCursor({ direction, key, page, query: fingerprint, ...moment }),
+  });
   // A page without records is past the last record, or before the first.
-  const prev = () => (first ? pointFrom(query, 'before', first, previousPage) : { page: lastPage });
-  const next = () => (last ? pointFrom(query, 'after', last, query.page + 1) : { page: firstPage });
+  const prev = () => (first ? point('before', first, Math.max(here - 1, firstPage)) : { page: lastPage });
+  const next = () => (last ? point('after', last, here + 1) : { page: firstPage });
   return {
     first: { page: firstPage },
     prev: hasPrevious ? prev() : undefined,
@@ -77,33 +74,58 @@ function pointAround(
   };
 }
 
-function pointFrom(
-  { fingerprint, expiresWithinSeconds, nowSeconds }: ReportQuery,
-  direction: Cursor['direction'],
-  { date, id }: OrderKey,
-  page: number,
-): PagePointer {
-  const key = { date, id };
-  const moment = expiresWithinSeconds === undefined ? {} : { nowSeconds };
-  return { page, cursor: encodeCursor({ direction, key, page, query: fingerprint, ...moment }) };
+/** Bytes for links: of the 3,072 of all headers, what no response can omit takes at most 1,080. */
+const linkBytesMax = 1_992;
+
+/** Whether links fit, each with at most 25 bytes around its URL. */
+export const linksFit = (urls: readonly string[]): boolean =>
+  urls.reduce((bytes, url) => bytes + url.length + 25, 0) <= linkBytesMax;
+
+/**
+ * Most characters of the filters in links, if a URL has `others` besides them. Every page of a
+ * report has the same: the longest position counts, not that of the page.
+ */
+export const filtersMax = (links: number, others: number): number => Math.floor(linkBytesMax / links) - 25 - others;
+
+/** Throws `ReportError` if the filters are too long for links to other pages. */
+export function requireRoom(filters: string, max: number, remedy: string): void {
+  if (filters.length <= max) return;
+  throw new ReportError('URI_TOO_LONG', [
+    `Cannot link to other pages: the filters and the fields must have at most ${max} characters in a URL, ${remedy}: current value is ${filters.length}`,
+  ]);
 }
 
+/**
+ * Throws `ReportError` if links to other pages would not fit. It depends on the query alone: a
+ * report whose first page can be read has no page that cannot.
+ */
+export function requireLinks({ linkQuery = '' }: ReportQuery, reportUrl: string): void {
+  const remedy = `or be in the body of POST ${operations.searchSubscriptions.path}`;
+  requireRoom(linkQuery, filtersMax(2, reportUrl.length + longestPosition), remedy);
+}
+
+/** Characters of the longest `?size=1000&page=1000000000&cursor=…`, and with ids of 64. */
+const [longestPosition, usualPosition] = [450, 192];
+
+/** Whether a report has the `Link` header: all of its pages or none, if ids are not longer. */
+const hasLink = (linkQuery: string, reportUrl: string): boolean =>
+  linkQuery.length <= filtersMax(3, reportUrl.length + usualPosition);
+
+type PagePointers = ReturnType<typeof pointAround>;
+
 /** Other pages as URLs: the given start, which has the filters and the size, then the position. */
-function linkHeaders({ first, prev, next, last }: PagePointers, start: string): Record<string, string> {
-  const urlOf = ({ page, cursor }: PagePointer): string =>
-    `${start}&page=${page}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
-  const headers: Record<string, string> = {};
-  let link = `<${urlOf(first)}>; rel="first"`;
-  if (prev !== undefined) {
-    headers['x-previous-page'] = urlOf(prev);
-    link += `, <${headers['x-previous-page']}>; rel="prev"`;
-  }
-  if (next !== undefined) {
-    headers['x-next-page'] = urlOf(next);
-    link += `, <${headers['x-next-page']}>; rel="next"`;
-  }
-  headers.link = `${link}, <${urlOf(last)}>; rel="last"`;
-  return headers;
+function linkHeaders(pointers: PagePointers, start: string, isLinked: boolean): Record<string, string> {
+  const urls = Object.entries(pointers).flatMap(([relation, pointer]: [string, PagePointer | undefined]) => {
+    if (pointer === undefined) return [];
+    const { page, cursor } = pointer;
+    return [[relation, `${start}&page=${page}${cursor === undefined ? '' : `&cursor=${cursor}`}`] as const];
+  });
+  const { prev, next } = Object.fromEntries(urls);
+  const headers = { ...(prev && { 'x-previous-page': prev }), ...(next && { 'x-next-page': next }) };
+  const [onlyNext, around] = [urls.filter(([relation]) => relation === 'next'), Object.values(headers)];
+  const linked = [urls, onlyNext].find((each) => linksFit([...around, ...each.map(([, url]) => url)])) ?? [];
+  if (!isLinked || linked.length === 0) return headers;
+  return { ...headers, link: linked.map(([relation, url]) => `<${url}>; rel="${relation}"`).join(', ') };
 }
 
 /** Other pages of a query that must not appear in a URL: the members to add to the body. */

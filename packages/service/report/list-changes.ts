@@ -27,7 +27,7 @@ import {
   type NewestWalk,
 } from './change-token.ts';
 import { ReportError } from './error.ts';
-import type { FormattedReport } from './format.ts';
+import { type FormattedReport, filtersMax, linksFit, requireRoom } from './format.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import { describeMoment, notKept, readTenant, requireRevision, settle } from './moment.ts';
 import type { ChangesQuery } from './parse-changes.ts';
@@ -51,6 +51,8 @@ export async function listChanges(
   query: ChangesQuery,
   stages: StageTimer = createStages(),
 ): Promise<TimedReport> {
+  const max = filtersMax(1, reportUrl.length + belowReport.length + longestPosition);
+  requireRoom(describeQuery(query), max, 'so ask for fewer fields');
   const isBounded = filterOf(query) === undefined;
   const { history, start, read, hasMore } = await stages.run('run', async () => {
     const moment = await settleSince(store, tenant, query.since, now());
@@ -329,7 +331,7 @@ function formatChanges(
     headers: {
       'content-type': reportFormats[format].contentType,
       'x-revision': String(revision),
-      ...(hasMore && { 'x-next-page': url, link: `<${url}>; rel="next"` }),
+      ...(hasMore && { 'x-next-page': url, ...(linksFit([url, url]) && { link: `<${url}>; rel="next"` }) }),
     },
   };
 }
@@ -346,6 +348,9 @@ function describeQuery({ before, order, kinds, field, from, to, importId, fields
     ),
   ].join('');
 }
+
+/** Characters of `?since=`, the longest change token and `&size=1000`. */
+const longestPosition = 825;
 
 /** Path of the changes, relative to the report. */
 const belowReport = operations.listSubscriptionChanges.path.slice(operations.listSubscriptions.path.length);

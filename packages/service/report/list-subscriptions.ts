@@ -1,7 +1,7 @@
 import type { TenantId } from '../storage/store.ts';
 import { explainPage } from './explain-nothing.ts';
 import { listsOf } from './filters.ts';
-import { type FormattedReport, formatReport } from './format.ts';
+import { type FormattedReport, formatReport, requireLinks } from './format.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
 import { runReport } from './run.ts';
@@ -39,6 +39,7 @@ export async function listSubscriptions(
   stages: StageTimer = createStages(),
 ): Promise<TimedReport<Buffer>> {
   const { limits, reportUrl } = context;
+  requireLinks(query, reportUrl);
   const plan = stages.run('plan', () => planReport(query, limits.firstPage));
   const page = await stages.run('run', async () => {
     const read = await runReport(context, tenant, plan, listsOf(query));

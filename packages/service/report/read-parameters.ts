@@ -28,7 +28,7 @@ export function partsOf(queryString: string, known: readonly string[], leftOut?:
 type Schema = Parameters<typeof ruleOf>[0];
 
 /** Reads the parameters of a request one by one, and collects their faults. */
-interface RequestReader<Name extends string> {
+export interface RequestReader<Name extends string> {
   /** Returns the value of a parameter; `undefined` if it is absent or invalid. */
   read<T>(name: Name, parse: (text: string) => T | undefined): T | undefined;
   /** As `read`, for a string that must match the parameter's schema. */

@@ -26,43 +26,32 @@ export interface ReportPage {
 /** The positions of the values of each list that no record has. */
 export type NotFound = readonly (readonly [ListParameter, readonly number[]])[];
 
-/** Reads the page of a plan, and the listed values that no record has. */
+/**
+ * Reads the page of a plan, and the listed values that no record has. On SQLite, another thread
+ * reads lists: a thousand values take a few milliseconds.
+ */
 export async function runReport(
   context: PageContext,
   tenant: TenantId,
   plan: PageQuery,
   lists: Lists = [],
 ): Promise<ReportPage> {
-  return lists.length === 0
-    ? toReportPage(plan, await readPage(context, tenant, plan))
-    : runListed(context, tenant, plan, lists);
-}
-
-function toReportPage({ position, size }: PageQuery, page: Page): ReportPage {
-  const { records, total, isBeyondKey, hasMore, revision } = page;
-  const read = { records, total, revision };
-  const around = (hasNext: boolean, hasPrevious: boolean): ReportPage => ({ ...read, hasNext, hasPrevious });
-  switch (position.kind) {
-    case 'before':
-      return around(isBeyondKey, hasMore);
-    case 'after':
-      return around(hasMore, isBeyondKey);
-    case 'offset':
-      // the page before this one has a record
-      return around(hasMore, position.skip > 0 && position.skip - size < total);
-  }
-}
-
-/**
- * Reads the page of a plan with lists from one snapshot. On SQLite, another thread reads it: a
- * thousand values take a few milliseconds.
- */
-function runListed({ store }: PageContext, tenant: TenantId, plan: PageQuery, lists: Lists): Promise<ReportPage> {
+  if (lists.length === 0) return toReportPage(plan, await readPage(context, tenant, plan));
+  const { store } = context;
   return store.readTenant(tenant, async (reader) => {
     const notFound = await findNotFound(reader, lists);
     const page = await readPage({ store: pageStoreOf(store.engine, reader) }, tenant, plan);
     return { ...toReportPage(plan, page), notFound };
   });
+}
+
+function toReportPage({ position, size }: PageQuery, page: Page): ReportPage {
+  const { records, total, isBeyondKey, hasMore, revision } = page;
+  const read = { records, total, revision };
+  if (position.kind === 'before') return { ...read, hasNext: isBeyondKey, hasPrevious: hasMore };
+  // of a page by its number, the page before it has a record
+  const hasPrevious = position.kind === 'offset' ? position.skip > 0 && position.skip - size < total : isBeyondKey;
+  return { ...read, hasNext: hasMore, hasPrevious };
 }
 
 /** Finds the listed values that no record has, at a revision or of the present. */

@@ -48,12 +48,12 @@ export function url(schemes: readonly string[], example: string, description: st
   return {
     read: (text) => {
       const parsed = URL.parse(text);
-      if (parsed === null || !schemes.includes(parsed.protocol.slice(0, -1))) return undefined;
+      if (parsed === null || !schemes.includes(parsed.protocol.slice(0, -1)) || text.length > 150) return undefined;
       const { search, hash, username, password } = parsed;
       return search + hash + username + password === '' ? parsed.href.replace(/\/+$/, '') : undefined;
     },
     fallback: undefined,
-    rule: `a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, such as ${example}`,
+    rule: `a URL of at most 150 characters that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, such as ${example}`,
     description,
   };
 }

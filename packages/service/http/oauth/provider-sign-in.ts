@@ -136,8 +136,8 @@ function readTransaction(value: string | undefined): Transaction | undefined {
 const isFromOtherSite = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site';
 
-/** Longest path in characters: the browser keeps it in a cookie of at most 4,096 bytes. */
-const lengthMax = 2_500;
+/** Longest path in characters: its cookie must fit in the 3 kB of all headers. */
+const lengthMax = 1_000;
 
 /** Paths below `/console` that are not pages. */
 const notPages = /^\/console\/(?:sign-in|sign-out|callback|session|connect-api|static)(?:\/|$)/;

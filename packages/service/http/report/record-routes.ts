@@ -27,7 +27,7 @@ export function addRecordRoutes(
       key: JSON.stringify(key),
       load: async () => {
         const { record, revision } = await read(whileConnected(report, request), accessOf(request).tenant);
-        return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
+        return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision, timings: [] };
       },
     });
   app.route<{ Params: { id: string } }>({

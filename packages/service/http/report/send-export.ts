@@ -14,6 +14,7 @@ import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
 import { liftDeadline, whileConnected } from '../listener/request-deadline.ts';
 import { createSlots, type ExportLimits } from '../listener/slots.ts';
+import { fitHeaders } from './send-tagged.ts';
 
 /** A protocol version in `Via` that says that a proxy received the request over HTTP/1.0. */
 const receivedOverHttp10 = /(?:^|,)\s*(?:http\/)?1\.0\s/i;
@@ -48,6 +49,7 @@ export function createExportSender(report: ReportContext, limits: ExportLimits) 
       const whole = await exportSubscriptions(whileConnected(report, request), tenant, query, limits.stallMs);
       liftDeadline(request); // `limits` bounds it from here on
       reply.headers({ 'cache-control': 'private, no-store', vary: 'Authorization, Accept', ...whole.headers });
+      fitHeaders(reply);
       if (request.method !== 'HEAD') return sendExport(request, reply, { report: whole, limits, onEnd: release });
       await whole.close();
       release();

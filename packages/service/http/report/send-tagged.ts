@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TimedReport } from '../../report/list-subscriptions.ts';
 import type { Timings } from '../../report/stages.ts';
 import type { Store } from '../../storage/store.ts';
 import { findRevision } from '../../storage/tables/tenant-revision.ts';
@@ -14,21 +15,12 @@ import {
 import { whileConnected } from '../listener/request-deadline.ts';
 import { build } from './build.ts';
 
-/** A response as the report returns it. */
-interface RevisionedResponse {
-  readonly body: string | Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The tenant's revision in the snapshot that it shows. */
-  readonly revision: number;
-  readonly timings?: Timings;
-}
-
 /** A response that the client may already have. */
 export interface TaggedResponse {
   /** Everything that the response depends on, except the tenant and its revision. */
   readonly key: string;
   /** Reads and formats the response. */
-  readonly load: () => Promise<RevisionedResponse>;
+  readonly load: () => Promise<TimedReport<string | Buffer>>;
 }
 
 /**
@@ -57,7 +49,7 @@ export function createTaggedSender(store: Store): TaggedSender {
       const known = matchedTag(given, entityTag(current ?? 0, query), coding);
       if (known !== undefined) return sendNotModified(reply, known);
     }
-    const { body, headers, revision, timings = [] } = await load();
+    const { body, headers, revision, timings } = await load();
     const tag = entityTag(revision, query);
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const isCoded = coding !== undefined && bytes.length >= compressBytesMin;
@@ -65,6 +57,7 @@ export function createTaggedSender(store: Store): TaggedSender {
     const known = matchesAny(given) ? etag : matchedTag(given, tag, coding);
     if (known !== undefined) return sendNotModified(reply, known);
     reply.headers({ ...headers, etag, ...(timings.length > 0 && { 'server-timing': serverTiming(timings) }) });
+    fitHeaders(reply);
     if (!isCoded) return reply.send(bytes);
     const coded = await compress(coding, bytes);
     return reply.header('content-encoding', coding).send(coded);
@@ -77,6 +70,27 @@ const sendNotModified = (reply: FastifyReply, etag: string): FastifyReply =>
 
 const serverTiming = (timings: Timings): string =>
   timings.map(([stage, ms]) => `${stage};dur=${Math.round(ms * 1000) / 1000}`).join(', ');
+
+/** Maximum bytes of the headers of a response as sent: nginx accepts 4 KiB by default. */
+const headerBytesMax = 3_072;
+
+/** Bytes of what is added later, such as `Date`: the status line, `Keep-Alive`, length, coding. */
+const laterBytes = 200;
+
+/** Headers that are left out in this order if all do not fit; `Link` has a limit of its own. */
+const optional = ['x-applied-filters', 'x-explanation', 'server-timing'];
+
+/** Leaves out headers until those of a response have at most `headerBytesMax` bytes. */
+export function fitHeaders(reply: FastifyReply): void {
+  const sizeOf = (name: string, value: unknown): number => `${name}: ${value}\r\n`.length;
+  let bytes = laterBytes;
+  for (const [name, value] of Object.entries(reply.getHeaders())) bytes += sizeOf(name, value);
+  for (const name of optional) {
+    if (bytes <= headerBytesMax) return;
+    if (reply.hasHeader(name)) bytes -= sizeOf(name, reply.getHeader(name));
+    reply.removeHeader(name);
+  }
+}
 
 /**
  * Returns a strong entity tag (RFC 9110 §8.8.3) of everything that a response depends on, the
