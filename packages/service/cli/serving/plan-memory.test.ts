@@ -10,8 +10,8 @@ const plan = (totalMib: number, wanted: number | 'auto', cpus = 2) =>
 
 test.each([
   [512, 16, 1, 16],
-  [1_024, 16, 4, 16],
-  [2_048, 16, 9, 16],
+  [1_024, 16, 2, 16],
+  [2_048, 16, 5, 16],
   [2_048, 4, 4, undefined],
   [65_536, 128, workersMax, undefined],
 ])('%d MiB are enough for some workers of %d CPUs: %d', (totalMib, cpus, workers, loweredFrom) => {
@@ -21,7 +21,7 @@ test.each([
 test('a given number of workers that needs more memory than there is names the possible one', () => {
   expect(() => plan(2_048, 16)).toThrow(UsageError);
   expect(() => plan(2_048, 16)).toThrow(
-    /^Cannot start 16 workers: each needs 192 MiB of memory, so 2048 MiB are enough for 9; use --workers auto, or give the service 3248 MiB/,
+    /^Cannot start 16 workers: each needs 320 MiB of memory, so 2048 MiB are enough for 5; use --workers auto, or give the service 5296 MiB/,
   );
 });
 

@@ -9,14 +9,14 @@ import type { Config } from '../config.ts';
  */
 const besideWorkersMib = { supervisor: 64, check: 112 };
 
-/**
- * Memory of a process before its first request, in MiB: code, stacks and threads. An idle worker
- * has 80 to 90 MiB, a third of them in its heap.
- */
+/** Memory of a process before its first request, in MiB: code, stacks and threads. */
 const fixedMib = 64;
 
-/** Smallest share of a worker in MiB: its old generation needs 64 to serve pages of 2 MB. */
-const workerMibMin = 192;
+/**
+ * Smallest share of a worker in MiB. With full caches and exports, one with a heap of 72 MiB was
+ * measured at 220: 150 beside its heap, which has half of the share beyond `fixedMib`.
+ */
+const workerMibMin = 320;
 
 /** Most workers of a service. */
 export const workersMax = 64;
