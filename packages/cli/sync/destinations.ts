@@ -158,9 +158,7 @@ export function destinationNamed<M extends Mode = Mode>(to: string, modes: reado
   if (found !== undefined) return found;
   // what follows the scheme may be secret
   const isOther = destinations.some(({ pattern }) => pattern.test(to));
-  const shown = to.replace(isOther || to.includes('@') ? /:.*/s : /:\/\/.*/s, (text) =>
-    text.startsWith('://') ? '://…' : ':…',
-  );
+  const shown = isOther || /@|:\/\//.test(to) ? to.replace(/:(\/\/)?.*/s, ':$1…') : to;
   throw new SyncError(
     'DESTINATION_INVALID',
     `Cannot use --to: it must be ${formsOf(modes)}, such as ${exampleOf(possible)}: current value is '${shown}'`,

@@ -84,10 +84,7 @@ export class PostgresTables implements TableDatabase {
       has_database_privilege(current_database(), 'temporary') as stages`;
     const [row] = await this.all(lock, [table]);
     if (row?.stages === false)
-      throw invalid(
-        this.shown,
-        'its role must be allowed to create temporary tables, for later runs: grant temporary on database …',
-      );
+      throw invalid(this.shown, 'its role must be allowed to create temporary tables: grant temporary on database …');
     if (row?.locked === true) return;
     throw new SyncError(
       'DESTINATION_BUSY',

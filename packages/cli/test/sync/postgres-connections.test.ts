@@ -155,7 +155,7 @@ test('a password is never sent in clear text without TLS', async () => {
 test('a role that may not create temporary tables is refused at its first run', async () => {
   await superuser.query('revoke temporary on database postgres from public');
   const tables = await PostgresTables.connect(urlWith({}, 'plain'));
-  await expect(tables.beginWriting('subscriptions')).rejects.toThrow('create temporary tables, for later runs: grant');
+  await expect(tables.beginWriting('subscriptions')).rejects.toThrow('create temporary tables: grant temporary on');
   await tables.all('rollback');
   const forging = "do $$ begin raise exception E'first\\nforged'; end $$";
   await expect(tables.all(forging)).rejects.toThrow(/it must accept the copy: first$/);
