@@ -5,13 +5,13 @@ import { operations } from '../../../contract/operations.ts';
 import { addAccessLog, type ResponseObserver } from './access-log.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { correlationHeader, correlationIdOf, defaultHeaders, type TransportPolicy } from './default-headers.ts';
-import { guardRequest, urlLengthMax } from './guard-request.ts';
+import { announcesUnreadBody, guardRequest, urlLengthMax } from './guard-request.ts';
 import { limitConnections } from './limit-connections.ts';
 import { createRequestDeadlines } from './request-deadline.ts';
 import { sendError } from './send-error.ts';
 import { installTls, type ListenerTls, tlsOptions } from './tls.ts';
 import { addTracing } from './tracing.ts';
-import { announcesUnreadBody, refuseUnreadBody } from './unread-body.ts';
+import { refuseUnreadBody } from './unread-body.ts';
 import { createUnroutedHandler } from './unrouted.ts';
 
 /** What both listeners need. */

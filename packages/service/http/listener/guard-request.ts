@@ -60,6 +60,11 @@ export function guardRequest(
   }
 }
 
+/** Whether the headers of a request announce a body that no operation with its method reads. */
+export const announcesUnreadBody = ({ method, headers }: FastifyRequest): boolean =>
+  ('transfer-encoding' in headers || Number(headers['content-length']) > 0) &&
+  !['POST', 'PUT', 'PATCH'].includes(method);
+
 /** Closes the connection: what follows may not begin where a proxy says that it does. */
 const unreadable = (rule: string): RequestError =>
   new RequestError('INVALID_HTTP_MESSAGE', `Cannot read the request: ${rule}`, { headers: { connection: 'close' } });

@@ -2,11 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import { operations } from '../../../contract/operations.ts';
 import { RequestError } from './error.ts';
 
-/** Whether the headers of a request announce a body that no operation with its method reads. */
-export const announcesUnreadBody = ({ method, headers }: FastifyRequest): boolean =>
-  ('transfer-encoding' in headers || Number(headers['content-length']) > 0) &&
-  !['POST', 'PUT', 'PATCH'].includes(method);
-
 /**
  * Rejects an announced body unless it is empty: filters in it would be ignored, and the response
  * would have all records. A chunked body shows at its first bytes whether it is empty.
