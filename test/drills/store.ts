@@ -69,6 +69,27 @@ export const storeDrills: readonly Drill[] = [
     },
   },
   {
+    name: 'temporary-disk-full',
+    fault: 'the disk of temporary files is full while the past is exported, which needs a sorted copy',
+    expected:
+      'csv 503 with Retry-After, ndjson 503 with Retry-After, parquet 503 with Retry-After; with space again: csv 200',
+    needs: ['Linux', 'tmpfs'],
+    isShort: true,
+    async run(stage) {
+      const disk = mountSmallDisk(stage, 16, 0);
+      const place = await stage.sqlite(20_000);
+      const service = await stage.serve(place, { environment: { SQLITE_TMPDIR: disk.folder } });
+      await service.logIn();
+      await service.load(stage.rows(5));
+      const read = (format: string) => service.report(`all=true&format=${format}&sort=-createdDate&as-of=1`);
+      disk.fill();
+      const seen: string[] = [];
+      for (const format of ['csv', 'ndjson', 'parquet']) seen.push(`${format} ${await read(format)}`);
+      disk.free();
+      return `${seen.join(', ')}; with space again: csv ${await read('csv')}`;
+    },
+  },
+  {
     name: 'two-services',
     fault: 'two services run on one folder; another process imports; a restore is tried',
     expected: 'both reports: 1500 records; restore: exit code 1',

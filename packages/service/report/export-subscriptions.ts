@@ -82,7 +82,12 @@ export async function exportSubscriptions(
 async function* writePieces(shown: Shown, batches: AsyncIterable<LineBatch>): AsyncGenerator<ExportPiece> {
   const { format, fields } = shown;
   if (format === 'parquet') return yield* writeParquet(batches, fields);
-  if (format === 'csv') yield { rows: 0, bytes: csvHeader(fields) };
   const write = createLineWriter(shown);
-  for await (const { rows, lines } of batches) yield { rows, bytes: write(lines) };
+  // with the first records: a store that fails before them is a 503
+  let header = format === 'csv' ? csvHeader(fields) : undefined;
+  for await (const { rows, lines } of batches) {
+    yield { rows, bytes: header === undefined ? write(lines) : Buffer.concat([header, write(lines)]) };
+    header = undefined;
+  }
+  if (header !== undefined) yield { rows: 0, bytes: header };
 }
