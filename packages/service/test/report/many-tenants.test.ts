@@ -83,6 +83,13 @@ test('the days that are due are found by an index on the embedded store', async 
     expect(
       await plan('select tenant_id from tenant_revision where day <= 5 order by day, tenant_id limit 9'),
     ).toContain('tenant_revision_day');
+    let due = '';
+    const readDirectory: Directory['readDirectory'] = (sql, values) => {
+      due = sql;
+      return store.readDirectory(sql, values);
+    };
+    await readHistoryUse(Object.assign(Object.create(store), { readDirectory }), { nowSeconds: 1, days: 30 });
+    expect(await plan(due.replace('$1', '5'))).toContain('tenant_revision_due');
     expect(await plan("select id from tenant where history_from > history_swept and id > '' order by id")).toContain(
       'tenant_history_due',
     );
