@@ -18,7 +18,7 @@ export function retryDelayMs(error: unknown, attempt: number): number | undefine
 
 /** Whether the same request may succeed later: lost connections, timeouts, 408, 429 and 5xx. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof ConnectionError || error instanceof TimeoutError) return true;
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return error.code !== 'HEADERS_OVERFLOW';
   const { status = 0 } = error instanceof SubreportError ? (error as { status?: number }) : {};
   return status >= 500 || status === 429 || status === 408;
 }

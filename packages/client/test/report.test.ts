@@ -102,6 +102,7 @@ test.each([
   // of another server
   ['id=3-1e9&x=0&size=0&email=0', { id: ['d', 'e'], x: [], size: [5], email: ['a@b'] }],
   ['id=x,1-', { id: [] }],
+  ['id=0x1a&iccid=0x1', { id: ['b', 'd', 'e'], iccid: ['1'] }],
 ])('the header X-Not-Found %j names the listed values', (header, expected) => {
   const query = { id: ['a', 'b', 'c', 'd', 'e'], iccid: ['1'], size: 5, email: 'a@b' };
   expect(notFoundIn(new Headers({ 'x-not-found': header }), query)).toEqual(expected);

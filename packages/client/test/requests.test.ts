@@ -114,6 +114,16 @@ test('a host name that does not exist is reported as not found', async () => {
   expect(code).toBe('HOST_NOT_FOUND');
 });
 
+test('headers that overflow are named, and no service that must accept the request', async () => {
+  const { client } = await clientWithFaults([{ status: 200, headers: { 'x-long': 'x'.repeat(20_000) } }]);
+  expect(await rejectionOf(client.subscriptions().page())).toMatchObject({
+    code: 'HEADERS_OVERFLOW',
+    message: expect.stringMatching(
+      /^Cannot read the response of http:\S+: the headers of the response must be shorter$/,
+    ),
+  });
+});
+
 test('a redirect is an error, and its target receives nothing', async () => {
   let received = 0;
   const elsewhere = createServer((_request, response) => {
