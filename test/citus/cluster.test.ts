@@ -1,21 +1,10 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultPageLimits } from '../../packages/contract/report.ts';
-import { exportSubscriptions } from '../../packages/service/report/export-subscriptions.ts';
-import { getSubscription, getSubscriptionHistory } from '../../packages/service/report/get-subscription.ts';
-import { getSubscriptionSummary } from '../../packages/service/report/get-subscription-summary.ts';
-import { listChanges } from '../../packages/service/report/list-changes.ts';
-import { parseReport } from '../../packages/service/report/parse.ts';
-import { parseChanges } from '../../packages/service/report/parse-changes.ts';
-import { parseSummary } from '../../packages/service/report/parse-summary.ts';
-import type { ReportContext } from '../../packages/service/report/report-query.ts';
 import { checkCounts } from '../../packages/service/storage/counts/check.ts';
-import { checkRecords } from '../../packages/service/storage/maintenance/check-records.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
-import { findSubscriptionIds } from '../../packages/service/storage/tables/subscription-ids.ts';
 import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { subscriptionRow } from '../support/rows.ts';
+import { query as ask } from './start-cluster.ts';
 
 // Runs on the database of TEST_DATABASE_URL if it has the extension citus and at least one worker
 // (docs/operators/citus.md). It migrates that database and leaves tenants in it: use one for tests
@@ -34,14 +23,8 @@ async function countWorkers(): Promise<number> {
   return (await query('select 1 from pg_dist_node where isactive and groupid <> 0')).length;
 }
 
-async function query(sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
+function query(sql: string): Promise<Record<string, unknown>[]> {
+  return ask(url, sql);
 }
 
 describe.skipIf(!hasCluster)('a Citus cluster', () => {
@@ -94,33 +77,6 @@ describe.skipIf(!hasCluster)('a Citus cluster', () => {
     expect(await store.readTenant(one, checkCounts)).toEqual({ rows: 1_500, problems: [] });
   });
 
-  test('asks one shard with each statement that changes a tenant or reads its history', async () => {
-    const tenant = await makeTenant();
-    const [{ role, name } = {}] = await query('select session_user as role, current_database() as name');
-    const setting = `alter role "${role}" in database "${name}"`;
-    await query(`${setting} set citus.multi_task_query_log_level = 'error'`);
-    const strict = open(url);
-    try {
-      await expect(strict.readDirectory('select sum(history_rows) as n from tenant')).rejects.toThrow();
-      await strict.loadSubscriptions(tenant, rowsFrom(0, 30));
-      await strict.loadSubscriptions(
-        tenant,
-        rowsFrom(0, 20).map(({ id }) => subscriptionRow({ id, status: 'DEPLETED' })),
-      );
-      const replacement = await strict.openStagedLoad(tenant);
-      await replacement.add(rowsFrom(0, 25));
-      await replacement.finish(false);
-      await replacement.close();
-      await strict.deleteSubscriptions(tenant, ['id1']);
-      await readPast(strict, tenant);
-      expect(await findSubscriptionIds(strict, tenant, { column: 'email', value: 'ada@example.com' })).toEqual([]);
-      expect(await strict.readTenant(tenant, checkRecords)).toMatchObject({ problems: [] });
-    } finally {
-      await strict.close();
-      await query(`${setting} reset citus.multi_task_query_log_level`);
-    }
-  });
-
   test('moves a shard while records are written, with row-level security not forced meanwhile (C1)', async () => {
     const tenant = await makeTenant();
     await store.loadSubscriptions(tenant, rowsFrom(0, 1_000));
@@ -158,40 +114,6 @@ describe.skipIf(!hasCluster)('a Citus cluster', () => {
     await wrong.close();
   });
 });
-
-/** Reads all that is kept of a tenant's first revision, and what has changed since. */
-async function readPast(store: Store, tenant: TenantId): Promise<void> {
-  const context: ReportContext = {
-    store,
-    limits: defaultPageLimits,
-    reportUrl: 'http://localhost/r',
-    now: () => Math.floor(Date.now() / 1000),
-  };
-  const query = parseReport('all=true&format=ndjson&status=ACTIVE&as-of=2', context, 'json');
-  const report = await exportSubscriptions(context, tenant, query, 10_000);
-  let lines = 0;
-  for await (const { bytes } of report.pieces) lines += bytes.toString('utf8').split('\n').length - 1;
-  await report.close();
-  expect(lines).toBe(10);
-  const { body } = await getSubscriptionSummary(
-    store,
-    tenant,
-    parseSummary(
-      'by=status,product-id,day&created-from=1970-01-01T00:00:00Z&created-to=1970-02-01T00:00:00Z&as-of=2',
-      context,
-    ),
-  );
-  expect(JSON.parse(String(body)).total).toBe(10);
-  expect((await getSubscription(context, tenant, 'id2', { asOf: { revision: 2 } })).record).toContain('DEPLETED');
-  expect(JSON.parse((await getSubscriptionHistory(context, tenant, 'id2')).record).versions).toHaveLength(3);
-  const now = new Date().toISOString().slice(0, 19);
-  for (const since of ['now', `${now}Z`])
-    await listChanges(context, tenant, parseChanges(`before=true&since=${since}`, context, 'json'));
-  const { body: changes } = await listChanges(context, tenant, parseChanges('since=now', context, 'json'));
-  expect(JSON.parse(String(changes)).changes).toEqual([]);
-  const all = await listChanges(context, tenant, parseChanges('before=true&kind=added&size=100', context, 'json'));
-  expect(JSON.parse(String(all.body)).changes).toHaveLength(24);
-}
 
 /** Moves the shard of a tenant to another node; returns `false` if there is no other node. */
 async function moveShardOf(tenant: TenantId): Promise<boolean> {

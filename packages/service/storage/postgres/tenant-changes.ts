@@ -50,14 +50,7 @@ export const writeTenant = (
   tenant: TenantId,
   statements: readonly TenantStatement[],
 ): Promise<readonly (readonly Row[])[]> =>
-  settleCommit(
-    (onReady) =>
-      inPool(parts, tenant, async (run) => {
-        const written = statements.map(({ sql, values }) => run(sql, [tenant, ...values]));
-        return onReady({ result: await Promise.all(written), row: undefined });
-      }),
-    async () => undefined,
-  );
+  inPool(parts, tenant, (run) => Promise.all(statements.map(({ sql, values }) => run(sql, [tenant, ...values]))));
 
 /** It may exceed a request's time limit. */
 function inPool<T>(parts: ChangeParts, tenant: TenantId, work: TenantWork<T>): Promise<T> {
