@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { operations } from '../../../contract/operations.ts';
 import { isOnThisMachine } from '../../../contract/secure-url.ts';
@@ -37,6 +38,12 @@ export function announce({ config, demo, json, workers }: Announcement, logger: 
 }
 
 function warnOfSettings(config: Config, logger: Logger): void {
+  const files = openFilesMax();
+  if (files < openFilesMin)
+    logger.warn(
+      { open_files: files },
+      `this process may open few files: it resets further connections, which leaves no line here; allow it ${openFilesMin} or more (ulimit -n, LimitNOFILE)`,
+    );
   const { publicUrl } = config;
   for (const { name, value, remedy } of openListeners(config))
     logger.warn(
@@ -62,6 +69,15 @@ function warnOfSettings(config: Config, logger: Logger): void {
     );
   }
 }
+
+/** Open files that ordinary use needs: the usual limit of a process. */
+const openFilesMin = 1_024;
+
+/** The limit of open files of this process, which only Linux tells without a report. */
+const openFilesMax = (): number =>
+  process.platform === 'linux'
+    ? Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? openFilesMin)
+    : openFilesMin;
 
 /** Whether the service has real clients: on other machines, or with a database server. */
 const isProduction = ({ HOST, publicUrl, DATABASE_URL }: Config): boolean =>

@@ -324,6 +324,16 @@ describe.each(drawn)('stopping, on $engine', ({ openTestStore }) => {
   });
 });
 
+test.runIf(process.platform === 'linux')(
+  'a low limit of open files is a warning, as what it resets leaves no line',
+  async () => {
+    const program = ['sh', '-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, mainProgram] as const;
+    const command = start(['serve'], { program });
+    await untilWritten(command, '"serving"');
+    expect(command.stdout()).toContain('"open_files":64');
+  },
+);
+
 test('after SIGTERM a process announces its stop at /readyz and on each connection, and exits with 0', async () => {
   const command = start(['serve'], { environment: { SHUTDOWN_DELAY_SECONDS: '3' } });
   await untilWritten(command, '"serving"');
