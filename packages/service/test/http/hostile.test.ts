@@ -570,7 +570,7 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       `product-id=${'p'.repeat(128)}`,
       'product-id=%5Cu0000',
       'device-id=%27%20or%20%271%27=%271',
-      `plan-id=${'%F0%9F%98%80'.repeat(64)}`,
+      `plan-id=${'%F0%9F%98%80'.repeat(32)}`,
       'created-from=9999-12-31T23:59:59.999999999Z',
       'created-to=0001-01-01T00:00:00Z',
       'expires-within=3660d',
