@@ -12,22 +12,13 @@ const carriageReturn = 0x0d;
  * memory. The summary line at the end of our exports is not a row: throws if it has another number
  * of rows than there are since the previous summary or the beginning.
  */
-export async function* readNdjson(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
+export async function* readNdjson(source: AsyncIterable<Buffer>, parse = parseRow): AsyncGenerator<SourceRow> {
   let rows = 0;
   for await (const { number, bytes } of splitLines(source)) {
-    const row = readLine(number, bytes, parseRow);
+    const row = readLine(number, bytes, parse);
     if (row === undefined) continue;
     rows = countLine(rows, number, row.raw);
     if (rows > 0) yield row;
-  }
-}
-
-/** Reads NDJSON to its end, parses no row, and throws as `readNdjson` does if rows are missing. */
-export async function requireComplete(source: AsyncIterable<Buffer>): Promise<void> {
-  let rows = 0;
-  for await (const { number, bytes } of splitLines(source)) {
-    const row = readLine(number, bytes, () => ({ value: undefined }));
-    if (row !== undefined) rows = countLine(rows, number, row.raw);
   }
 }
 

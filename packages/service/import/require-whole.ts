@@ -1,7 +1,7 @@
 import type { CsvSeparator } from '../../contract/csv-header.ts';
 import { rowBytesMax } from './check-row.ts';
 import { separatorOf, showsSeparator } from './read-csv.ts';
-import { requireComplete } from './read-ndjson.ts';
+import { readNdjson } from './read-ndjson.ts';
 import { decompressed, endTurn, noRowsYet, readRows, type SourceOptions } from './read-valid-rows.ts';
 import { readHead } from './source-head.ts';
 import type { Spool } from './spool.ts';
@@ -43,12 +43,15 @@ export async function withWhole<T>(
  */
 export async function requireWhole(open: ImportSource['open'], options: SourceOptions): Promise<void> {
   const bytes = decompressed(open(), options);
-  if (options.format === 'ndjson') await requireComplete(bytes);
-  else if (!(await hasPlainLines(bytes)))
-    for await (const _ of readRows(decompressed(open(), options), { ...options, tally: noRowsYet() })) {
-      const turn = endTurn();
-      if (turn !== undefined) await turn;
-    }
+  if (options.format === 'csv' && (await hasPlainLines(bytes))) return;
+  const rows =
+    options.format === 'ndjson'
+      ? readNdjson(bytes, () => ({ value: undefined })) // need not be parsed
+      : readRows(decompressed(open(), options), { ...options, tally: noRowsYet() });
+  for await (const _ of rows) {
+    const turn = endTurn();
+    if (turn !== undefined) await turn;
+  }
 }
 
 /**
