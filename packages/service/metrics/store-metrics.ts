@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Store } from '../storage/store.ts';
 import { findLastBackup } from '../storage/tables/audit-entry.ts';
 import { findDoctorResult } from '../storage/tables/doctor-result.ts';
-import { countImports, countTenantsByImport, readLastGoodImport } from '../storage/tables/import-history.ts';
+import { countImports, countTenantsByImport, readLastGoodImport } from '../storage/tables/import-totals.ts';
 import { readHistoryUse } from '../storage/tables/sweep-versions.ts';
 import { readMetricsOf } from './read-metric.ts';
 

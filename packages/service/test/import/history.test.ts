@@ -15,16 +15,14 @@ import { StorageError } from '../../storage/error.ts';
 import { directoryStatement, type Store, type TenantId, type TenantStatement } from '../../storage/store.ts';
 import {
   afterAllIds,
-  countImports,
-  countTenantsByImport,
   listImportRows,
   listLatestImports,
   putImport,
   putRejections,
-  readLastGoodImport,
   readRejections,
   removeImports,
 } from '../../storage/tables/import-history.ts';
+import { countImports, countTenantsByImport, readLastGoodImport } from '../../storage/tables/import-totals.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const rows = [...syntheticRows({ count: 20, seed: 12, until: 1_767_225_600 })].map((row) => JSON.stringify(row));

@@ -6,7 +6,8 @@ import { createImportId } from '../../import/with-history.ts';
 import { requireTenant } from '../../operator/require-tenant.ts';
 import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
 import { insertAuditEntries, listAuditEntries } from '../../storage/tables/audit-entry.ts';
-import { countImports, listImportRows, putImport } from '../../storage/tables/import-history.ts';
+import { listImportRows, putImport } from '../../storage/tables/import-history.ts';
+import { countImports } from '../../storage/tables/import-totals.ts';
 import { insertTenant } from '../../storage/tables/tenant.ts';
 
 const tenants = 600;
