@@ -77,26 +77,12 @@ export const announceChange = `select pg_notify('${changeChannel}', '')`;
 const joinedRecords = (rows: readonly SubscriptionRow[]): string => rows.map(({ record }) => record).join('\u001f');
 
 /** The columns of rows as arrays, except that the records are one string. */
-export const columnArrays = (rows: readonly SubscriptionRow[]): string[] =>
-  rowColumns.map(({ name, type, read }) => {
-    if (name === 'record') return joinedRecords(rows);
-    const values = rows.map(read);
-    return type === 'bigint' ? `{${values.join(',')}}` : toArrayLiteral(values as (string | null)[]);
-  });
+export const columnArrays = (rows: readonly SubscriptionRow[]): unknown[] =>
+  rowColumns.map(({ name, read }) => (name === 'record' ? joinedRecords(rows) : rows.map(read)));
 
 /** The values of rows that `findSame` compares. */
-export const comparedArrays = (rows: readonly SubscriptionRow[]): string[] => [
-  toArrayLiteral(rows.map(({ id }) => id)),
+export const comparedArrays = (rows: readonly SubscriptionRow[]): unknown[] => [
+  rows.map(({ id }) => id),
   joinedRecords(rows),
-  toArrayLiteral(rows.map(({ email }) => email)),
+  rows.map(({ email }) => email),
 ];
-
-/** An array of PostgreSQL as text; the driver takes 2 µs a record longer. */
-function toArrayLiteral(texts: readonly (string | null)[]): string {
-  if (texts.length > 0 && texts.every(isPlain)) return `{"${texts.join('","')}"}`;
-  return `{${texts.map((text) => (text === null ? 'NULL' : `"${escaped(text)}"`)).join(',')}}`;
-}
-
-const special = /["\\]/;
-const isPlain = (text: string | null): boolean => text !== null && !special.test(text);
-const escaped = (text: string): string => (special.test(text) ? text.replaceAll(/["\\]/g, String.raw`\$&`) : text);
