@@ -19,8 +19,6 @@ import { fillPostgres, fillSqlite } from './fill.ts';
 /** A store with the records of one tenant. */
 export interface Opened {
   readonly store: Store;
-  /** The settings that select it. */
-  readonly environment: Readonly<Record<string, string>>;
   readonly serverPid?: number;
   readonly loadCpuSeconds: number;
   /** Counts by SQL alone. */
@@ -61,7 +59,6 @@ async function openSqlite(records: number, data?: string): Promise<Opened> {
   const raw = new DatabaseSync(file, { timeout: 60_000 });
   return {
     store,
-    environment: { DATA_DIR: folder },
     loadCpuSeconds,
     async count(filter, tenant) {
       const bound: SqlValue[] = [];
@@ -103,7 +100,6 @@ async function openPostgres(records: number, data?: string): Promise<Opened> {
   if (isNew) await raw.query('vacuum analyze');
   return {
     store,
-    environment: { DATA_DIR: '/tmp', DATABASE_URL: url.href },
     serverPid: server.pid,
     loadCpuSeconds,
     async count(filter, tenant) {
