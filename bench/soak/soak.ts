@@ -8,6 +8,7 @@ import { directoryStatement } from '../../packages/service/storage/store.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet, tenantSizes, until } from '../support/data-set.ts';
+import { median } from '../support/median.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { SoakClient, type SoakedService, type Tally } from './soak-client.ts';
 
@@ -161,10 +162,6 @@ const samples = await drive(server, clients, async () => {
 await server.stop();
 await opened.close();
 
-/** The median of some samples; single peaks, for example of an export, are not leaks. */
-const median = (of: readonly Sample[], value: (sample: Sample) => number): number =>
-  of.map(value).toSorted((a, b) => a - b)[of.length >> 1] ?? 0;
-
 /**
  * Thirds by responses rather than by time: memory settles with the number of requests, and a busy
  * machine sends fewer.
@@ -180,7 +177,8 @@ const flat = {
   'bytes of log per response': ({ logBytes, responses }: Sample) => Math.round(logBytes / Math.max(1, responses)),
 };
 const compared = Object.entries(flat).map(([name, value]) => {
-  const [middle, last] = [median(thirdOf(1), value), median(thirdOf(2), value)];
+  // medians: single peaks, for example of an export, are not leaks
+  const [middle, last] = [median(thirdOf(1).map(value)), median(thirdOf(2).map(value))];
   return { text: `${name} ${middle} → ${last}`, isFlat: last <= middle * 1.1 };
 });
 /** Exports beyond the limits of a client (429) and of the service (503) are rejected. */
