@@ -163,10 +163,11 @@ function splitByTime({ from, until }: EndedRange, edges: readonly number[]): rea
 
 /** Counts the rows of a range by day and status. */
 function readRows(reader: TenantReader, filter: SubscriptionFilter, { from, until, secondsOfDay }: TimedRange) {
-  const { dateColumn } = filter;
+  const { dateColumn, productId } = filter;
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const conditions = filterConditions(countedPart(filter), bind);
+  const index = productId === undefined ? dateColumn : 'product_id';
+  const conditions = filterConditions({ ...countedPart(filter), index }, bind);
   return reader.all(
     `select min(${dateColumn}) as date, status, count(*) as n from subscription where tenant_id = $1${and(conditions)}
       and (${dateColumn}, id) >= (${bind(from.date)}, ${bind(from.id)}) and (${dateColumn}, id) < (${bind(until.date)}, ${bind(until.id)})
