@@ -20,31 +20,19 @@ const alwaysThere = [
 /** Finds what is wrong according to the metrics, the worst first. */
 export function findProblems(metrics: MetricValues, nowSeconds: number): HealthProblem[] {
   const value = (name: string, match = {}): number => sumOf(metrics, name, match) ?? 0;
-  const problems: HealthProblem[] = [
-    {
-      id: 'not-ready',
-      severity: 'error',
-      count: sumOf(metrics, 'subreport_ready') === 0 ? 1 : 0,
-    },
-    { id: 'doctor', severity: 'error', count: value('subreport_doctor_problems') },
-    { id: 'lost-audit', severity: 'error', count: value('subreport_audit_lost_entries_total') },
-    { id: 'certificate', severity: 'warning', count: expiringCertificates(metrics, nowSeconds) },
-    { id: 'failed-imports', severity: 'warning', count: failedImports(value) },
-    {
-      id: 'rejected-rows',
-      severity: 'warning',
-      count: value('subreport_import_rows_last_day', { result: 'rejected' }),
-    },
-    {
-      id: 'unread',
-      severity: 'warning',
-      count: alwaysThere.filter((name) => sumOf(metrics, name) === undefined).length,
-    },
-    { id: 'stale-tenants', severity: 'warning', count: value('subreport_tenants', { last_import: 'older' }) },
-    { id: 'waiting', severity: 'warning', count: value('subreport_requests_waiting') },
-    { id: 'dropped-log', severity: 'warning', count: value('subreport_log_lines_dropped_total') },
+  const problems: readonly (readonly [HealthProblem['id'], HealthProblem['severity'], number])[] = [
+    ['not-ready', 'error', sumOf(metrics, 'subreport_ready') === 0 ? 1 : 0],
+    ['doctor', 'error', value('subreport_doctor_problems')],
+    ['lost-audit', 'error', value('subreport_audit_lost_entries_total')],
+    ['certificate', 'warning', expiringCertificates(metrics, nowSeconds)],
+    ['failed-imports', 'warning', failedImports(value)],
+    ['rejected-rows', 'warning', value('subreport_import_rows_last_day', { result: 'rejected' })],
+    ['unread', 'warning', alwaysThere.filter((name) => sumOf(metrics, name) === undefined).length],
+    ['stale-tenants', 'warning', value('subreport_tenants', { last_import: 'older' })],
+    ['waiting', 'warning', value('subreport_requests_waiting')],
+    ['dropped-log', 'warning', value('subreport_log_lines_dropped_total')],
   ];
-  return problems.filter(({ count }) => count > 0);
+  return problems.flatMap(([id, severity, count]) => (count > 0 ? [{ id, severity, count }] : []));
 }
 
 const failedImports = (value: (name: string, match?: object) => number): number =>
