@@ -2,7 +2,7 @@ import type { Attempt } from '../../auth/failure-budget.ts';
 import type { ReadHealth } from '../../metrics/health.ts';
 import type { MetricValues } from '../../metrics/metric-values.ts';
 import type { Counters, OwnCounters } from './counters.ts';
-import { LeasedCounter } from './leased-counter.ts';
+import { createLeasedCounter } from './leased-counter.ts';
 
 export type WorkerMessage =
   | { readonly kind: 'serving' }
@@ -73,7 +73,7 @@ export function callPrimary(channel: PrimaryChannel): PrimaryCalls {
     });
   return {
     counters: {
-      requests: new LeasedCounter((key, by) => call('countRequests', { key, by })),
+      requests: createLeasedCounter((key, by) => call('countRequests', { key, by })),
       failures: {
         secondsToWait: (attempt) => call('secondsToWait', attempt),
         count: (attempt) => call('countFailure', attempt),
