@@ -1,6 +1,6 @@
 import { FairQueue, type FairQueueLimits } from '../../http/listener/fair-queue.ts';
 import { createRateLimiter, type RequestCounter } from '../../http/listener/rate-limit.ts';
-import { type ExportLimits, MemoryBudget } from '../../http/listener/slots.ts';
+import { createMemoryBudget, type ExportLimits } from '../../http/listener/slots.ts';
 import type { RequestMetrics } from '../../metrics/request-metrics.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
@@ -18,7 +18,7 @@ export function createProtection(
 ) {
   return {
     // the other half of the heap is for requests, other memories and garbage
-    memory: new MemoryBudget((planMemory(config, 1).heapMib * mib) / 2),
+    memory: createMemoryBudget((planMemory(config, 1).heapMib * mib) / 2),
     limiter: createRateLimiter({
       perMinute: config.RATE_LIMIT_PER_MINUTE,
       requests,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RequestError } from './error.ts';
-import { createSlots, MemoryBudget } from './slots.ts';
+import { createMemoryBudget, createSlots } from './slots.ts';
 
 const limits = { max: 4, perClientMax: 2, perTenantMax: 3 };
 
@@ -98,7 +98,7 @@ test('slots never exceed a limit, and all are free again after their release (pr
 const mib = 1_048_576;
 
 test('exports and loads share the memory of their process: one beyond it gets 503 until another one ends', () => {
-  const memory = new MemoryBudget(60 * mib);
+  const memory = createMemoryBudget(60 * mib);
   const exportNow = createSlots({ max: 100, perClientMax: 100, memory }, 'export');
   const load = createSlots({ max: 100, perClientMax: 100, memory }, 'load');
   const [endLoad] = [load('a', 'acme'), load('b', 'globex')];
@@ -116,7 +116,7 @@ test('exports and loads share the memory of their process: one beyond it gets 50
 });
 
 test('work that is refused because its client, its tenant or the process has too much takes no memory', () => {
-  const memory = new MemoryBudget(50 * mib);
+  const memory = createMemoryBudget(50 * mib);
   const load = createSlots({ max: 1, perClientMax: 1, memory }, 'load');
   const end = load('a', 'acme');
   for (const [client, tenant] of [
@@ -131,7 +131,7 @@ test('work that is refused because its client, its tenant or the process has too
 });
 
 test('a process with too little memory for a load still runs one at a time', () => {
-  const load = createSlots({ max: 8, perClientMax: 2, memory: new MemoryBudget(mib) }, 'load');
+  const load = createSlots({ max: 8, perClientMax: 2, memory: createMemoryBudget(mib) }, 'load');
   const end = load('a', 'acme');
   expect(refusal(() => load('b', 'globex'))?.code).toBe('UNAVAILABLE');
   end();

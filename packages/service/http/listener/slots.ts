@@ -13,7 +13,7 @@ interface SlotLimits {
   /** Whether the last work of a tenant did not finish in time (`Store.isHanging`). */
   readonly isHanging?: ((tenant: string) => boolean) | undefined;
   /** The memory of the process that each takes a part of until it ends; unlimited if absent. */
-  readonly memory?: MemoryBudget | undefined;
+  readonly memory?: TakeMemory | undefined;
   /** Receives the number in progress whenever it changes. */
   readonly onCount?: ((inProgress: number) => void) | undefined;
 }
@@ -21,26 +21,22 @@ interface SlotLimits {
 /** Memory that each export or load may take at its worst, in bytes. */
 const workBytes = { export: 8_388_608, load: 25_165_824, scan: 1_048_576 };
 
-/** The part of a process's memory that its exports and loads share. */
-export class MemoryBudget {
-  readonly #bytesMax: number;
-  #bytes = 0;
+/**
+ * Takes some bytes of the memory that exports and loads of a process share, and returns the
+ * function that frees them; `undefined` if there are too few. The first one always gets them, so
+ * that a small process does one thing at a time.
+ */
+export type TakeMemory = (bytes: number) => (() => void) | undefined;
 
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  /**
-   * Takes some bytes, and returns the function that frees them; `undefined` if there are too few.
-   * The first one always gets them, so that a small process does one thing at a time.
-   */
-  take(bytes: number): (() => void) | undefined {
-    if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) return undefined;
-    this.#bytes += bytes;
+export function createMemoryBudget(bytesMax: number): TakeMemory {
+  let taken = 0;
+  return (bytes) => {
+    if (taken > 0 && taken + bytes > bytesMax) return undefined;
+    taken += bytes;
     return () => {
-      this.#bytes -= bytes;
+      taken -= bytes;
     };
-  }
+  };
 }
 
 export interface ExportLimits extends SlotLimits {
@@ -99,7 +95,7 @@ export function createSlots(limits: SlotLimits, verb: keyof typeof workBytes, ad
     if (hangs) requireFree(ofTenant, 1, 'UNAVAILABLE', 'the database must respond for this tenant');
     if (countOf(hangs) >= max)
       throw refusal('UNAVAILABLE', `the service has reached its number of concurrent ${verb}s`);
-    const freeMemory = memory === undefined ? () => undefined : memory.take(workBytes[verb]);
+    const freeMemory = memory === undefined ? () => undefined : memory(workBytes[verb]);
     if (freeMemory === undefined)
       throw refusal('UNAVAILABLE', 'the exports and loads in progress must leave memory for another one');
     const keys = [ofClient, ofTenant, ofAll];

@@ -32,7 +32,7 @@ import { queryOf, requireCoding, routePath } from '../listener/operation-routes.
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import { type BodyPace, readBody } from '../listener/read-body.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
-import { createSlots, type MemoryBudget } from '../listener/slots.ts';
+import { createSlots, type TakeMemory } from '../listener/slots.ts';
 import {
   type AuthorizeOperator,
   actorOf,
@@ -64,7 +64,7 @@ export interface LoadRoute {
   /** Keeps bodies until they are loaded. */
   readonly spool: Spool;
   /** Shared with exports. */
-  readonly memory?: MemoryBudget | undefined;
+  readonly memory?: TakeMemory | undefined;
   readonly bodyPace: BodyPace;
   readonly measure?: LoadMeasure | undefined;
   /** UTC epoch seconds. */
