@@ -1,6 +1,5 @@
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { text as textFrom } from 'node:stream/consumers';
 import { eventually } from '../support/eventually.ts';
 import type { RunningCommand } from '../support/run-command.ts';
 
@@ -144,13 +143,6 @@ export class DrilledService {
       if (seen !== status) throw new Error(`the status must become ${status}: it is ${seen}`);
       return seen;
     });
-  }
-
-  /** Sends raw bytes on a new connection and returns the response until the connection closes. */
-  async send(bytes: string | Buffer): Promise<string> {
-    const socket = this.connect();
-    socket.write(bytes);
-    return textFrom(socket);
   }
 
   connect(localAddress?: string): Socket {

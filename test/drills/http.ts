@@ -32,22 +32,6 @@ async function outlast(service: DrilledService, stalled: readonly Socket[]): Pro
   return `other requests: ${[...statuses]}; stalled connections closed: ${stalled.length}`;
 }
 
-const statusLine = (response: string): string => response.slice(9, 12);
-
-/** Messages that are no valid HTTP, or that two parsers read differently. */
-const junk: Readonly<Record<string, string>> = {
-  'two lengths': 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
-  'length and chunks':
-    'POST /oauth2/token HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-  'no Host': 'GET / HTTP/1.1\r\n\r\n',
-  'two Hosts': 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n',
-  'another site': 'GET http://example.com/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
-  'no version': 'GET / HTTP/9.9\r\nHost: a\r\n\r\n',
-  'blank before the colon': 'GET / HTTP/1.1\r\nHost: a\r\nX : b\r\n\r\n',
-  'zero byte': 'GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n',
-  'no HTTP': '\x01\x02\x03\r\n\r\n',
-};
-
 export const httpDrills: readonly Drill[] = [
   {
     name: 'slow-headers',
@@ -67,48 +51,6 @@ export const httpDrills: readonly Drill[] = [
       const head = 'POST /oauth2/token HTTP/1.1\r\nHost: localhost\r\n';
       const type = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n';
       return outlast(service, await stall(service, `${head}${type}grant_type=`));
-    },
-  },
-  {
-    name: 'large-requests',
-    fault: 'headers of 20 kB, a query of 15 kB, a token request of 1 MB',
-    expected: 'headers 431; query 414; token request 400; then a report 200',
-    isShort: true,
-    async run(stage) {
-      const service = await serve(stage);
-      const headers = await service.status('/healthz', { 'x-large': 'a'.repeat(20_000) });
-      const query = await service.report(`email=${'a'.repeat(15_000)}`);
-      const body = new URLSearchParams({ grant_type: 'a'.repeat(1_000_000) });
-      const form = await fetch(`${service.url}/oauth2/token`, { method: 'POST', body });
-      return `headers ${headers}; query ${query}; token request ${form.status}; then a report ${await service.report()}`;
-    },
-  },
-  {
-    name: 'invalid-http',
-    fault: `messages that are no valid HTTP: ${Object.keys(junk).join(', ')}`,
-    expected: 'each 400; then a report 200',
-    async run(stage) {
-      const service = await serve(stage);
-      const statuses = new Set<string>();
-      for (const message of Object.values(junk)) statuses.add(statusLine(await service.send(message)));
-      return `each ${[...statuses]}; then a report ${await service.report()}`;
-    },
-  },
-  {
-    name: 'percent-encoding',
-    fault: 'malformed percent-encoding in the query and in the path',
-    expected: 'each 400; then a report 200',
-    isShort: true,
-    async run(stage) {
-      const service = await serve(stage);
-      const statuses = new Set<string>();
-      for (const part of ['%ZZ', '%E0%A4%A', '%ff', '%']) {
-        statuses.add(await service.report(`product-id=${part}`));
-        statuses.add(
-          await service.status(`/connect-api/v1/subscription/${part}`, { authorization: `Bearer ${service.token}` }),
-        );
-      }
-      return `each ${[...statuses]}; then a report ${await service.report()}`;
     },
   },
   {

@@ -6,15 +6,6 @@ import type { DrilledService } from './drilled-service.ts';
 import { faketime } from './faketime.ts';
 import type { Stage } from './stage.ts';
 
-/** Settings that are invalid, with the name that the message must contain. */
-const wrongSettings: readonly Readonly<Record<string, string>>[] = [
-  { PORT: '0x50' },
-  { PAGE_SIZE_MAX: 'many' },
-  { DATABASE_URL: 'mysql://localhost/subreport' },
-  { KEY_ENCRYPTION_SECRET: 'short' },
-  { SUBREPORT_TYPO: '1' },
-];
-
 const hour = 3_600;
 
 /** A service whose wall clock the drill can set; its monotonic clock runs on. */
@@ -101,23 +92,6 @@ export const processDrills: readonly Drill[] = [
       for (let n = 0; n < 20; n += 1) statuses.add(await service.report());
       const isKilled = service.log.some(({ msg }) => msg === 'a worker no longer responds; it is killed');
       return `the worker is ${isKilled ? 'killed and ' : ''}replaced; reports ${[...statuses]}`;
-    },
-  },
-  {
-    name: 'wrong-settings',
-    fault: `the service starts with a wrong setting: ${wrongSettings.flatMap(Object.keys).join(', ')}`,
-    expected: 'each is named; exit codes 2',
-    isShort: true,
-    async run(stage) {
-      const results = await Promise.all(
-        wrongSettings.map(async (environment) => {
-          const all = { DATA_DIR: join(stage.folder, 'data'), ...environment };
-          const { code, stderr } = await stage.run(['serve'], { environment: all });
-          return { code, isNamed: stderr.includes(Object.keys(environment)[0] ?? '') };
-        }),
-      );
-      const named = results.every(({ isNamed }) => isNamed) ? 'each is named' : JSON.stringify(results);
-      return `${named}; exit codes ${[...new Set(results.map(({ code }) => code))]}`;
     },
   },
   {
