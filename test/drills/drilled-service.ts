@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import type { RunningCommand } from '../support/run-command.ts';
 
@@ -90,6 +91,27 @@ export class DrilledService {
     return this.status(`/connect-api/v1/subscription?${query}`, { authorization: `Bearer ${this.#token}`, ...headers });
   }
   #sizes = 0;
+
+  /** Sends reports from some clients until it is stopped; returns the statuses then. */
+  keepReporting(clients: number, pauseMs = 0) {
+    const statuses = new Set<string>();
+    let [sent, isOver] = [0, false];
+    const running = Array.from({ length: clients }, async () => {
+      while (!isOver) {
+        statuses.add(await this.report());
+        sent += 1;
+        if (pauseMs > 0) await sleep(pauseMs);
+      }
+    });
+    return {
+      sent: () => sent,
+      async stop(): Promise<ReadonlySet<string>> {
+        isOver = true;
+        await Promise.all(running);
+        return statuses;
+      },
+    };
+  }
 
   /** Reads a path below the report with the token; throws a response other than 200. */
   async read(path: string, headers: Readonly<Record<string, string>> = {}): Promise<TextResponse> {

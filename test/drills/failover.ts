@@ -96,20 +96,6 @@ function keepLoading(stage: Stage, service: DrilledService) {
   };
 }
 
-/** Reads reports until it is stopped; returns every status that was seen. */
-function keepReading(service: DrilledService): () => Promise<ReadonlySet<string>> {
-  const statuses = new Set<string>();
-  let isOver = false;
-  const readers = Array.from({ length: 4 }, async () => {
-    for (; !isOver; await sleep(20)) statuses.add(await service.report());
-  });
-  return async () => {
-    isOver = true;
-    await Promise.all(readers);
-    return statuses;
-  };
-}
-
 const serve = async (stage: Stage, place: FilledPlace): Promise<DrilledService> => {
   const service = await stage.serve(place);
   await service.logIn();
@@ -139,14 +125,14 @@ export const failoverDrills: readonly Drill[] = [
       const service = await serve(stage, place);
       const { next } = await service.changes();
       const before = await keepMoment(service);
-      const [stopReading, loading] = [keepReading(service), keepLoading(stage, service)];
+      const [reading, loading] = [service.keepReporting(4, 20), keepLoading(stage, service)];
       await loading.reach(3);
       stage.defer(await freezePostgres(primary)); // as unreachable as after a power failure
       await service.until(unavailable);
       await promote(standby);
       address.moveTo(standby.url);
       await loading.reach(3);
-      const [acknowledged, statuses] = [await loading.stop(), await stopReading()];
+      const [acknowledged, statuses] = [await loading.stop(), await reading.stop()];
       const [after, all] = [await service.until('200'), await service.changes()];
       const changed = await service.changes(next);
       const missing = [all, changed].map(({ ids }) => acknowledged.filter((id) => !ids.has(id)).length);

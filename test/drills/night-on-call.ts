@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import type { Drill } from './drill.ts';
-import type { DrilledService } from './drilled-service.ts';
 import { type Prometheus, readDeployed, shortened, startPrometheus } from './prometheus.ts';
 
 interface Panel {
@@ -16,18 +14,6 @@ export const panelsWithoutData: Readonly<Record<string, string>> = {};
 
 const listPanels = (titles: readonly string[]): string =>
   titles.map((title) => `${title} (${panelsWithoutData[title] ?? 'for no known reason'})`).join(', ');
-
-/** Clients that send five reports a second each, until the returned function is called. */
-function sendReports(service: DrilledService): () => Promise<void> {
-  let isOver = false;
-  const clients = Array.from({ length: 6 }, async () => {
-    for (; !isOver; await sleep(200)) await service.report();
-  });
-  return async () => {
-    isOver = true;
-    await Promise.all(clients);
-  };
-}
 
 const firingAlerts = async (prometheus: Prometheus): Promise<string[]> =>
   (await prometheus.alerts()).filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
@@ -67,7 +53,7 @@ export const nightOnCall: Drill = {
       await stage.succeed(args, { environment: place.environment });
     const prometheus = await startPrometheus(stage);
     prometheus.scrape([service]);
-    const stop = sendReports(service);
+    const { stop } = service.keepReporting(6, 200);
     stage.defer(stop);
     const shell = (command: string): Promise<string> =>
       stage.shell(command, {

@@ -144,17 +144,12 @@ export const postgresDrills: readonly Drill[] = [
       const place = await stage.postgres();
       const service = await serve(stage, place, { DATABASE_POOL_SIZE: '2' });
       const unlock = await lockTable(place);
-      const reports = new Set<string>();
-      let isOver = false;
-      const waiting = Array.from({ length: 6 }, async () => {
-        while (!isOver) reports.add(await service.report());
-      });
+      const waiting = service.keepReporting(6);
       // on a slow machine, notifications are late, and the check of a token needs a connection too
       const invalid = await service.until('400', () => service.report('size=0'));
       const anonymous = await service.until('401', () => service.status('/connect-api/v1/subscription'));
       const health = await service.status('/healthz');
-      isOver = true;
-      await Promise.all(waiting);
+      const reports = await waiting.stop();
       await unlock();
       return `waiting reports ${[...reports]}; invalid request ${invalid}; without token ${anonymous}; /healthz ${health}; ${await lookAfterwards(service)}`;
     },

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 import type { Drill } from './drill.ts';
-import type { DrilledService } from './drilled-service.ts';
 import { faketime } from './faketime.ts';
 import type { Stage } from './stage.ts';
 
@@ -25,27 +24,6 @@ async function serveWithClock(stage: Stage, environment: Record<string, string> 
   return { service, setClock };
 }
 
-/** Sends reports on several connections until told to stop; returns their statuses. */
-function load(service: DrilledService): { stop(): Promise<ReadonlySet<string>>; readonly sent: () => number } {
-  const statuses = new Set<string>();
-  let [sent, isOver] = [0, false];
-  const running = Array.from({ length: 8 }, async () => {
-    while (!isOver) {
-      const status = await service.report();
-      sent += 1;
-      statuses.add(status);
-    }
-  });
-  return {
-    sent: () => sent,
-    async stop() {
-      isOver = true;
-      await Promise.all(running);
-      return statuses;
-    },
-  };
-}
-
 export const processDrills: readonly Drill[] = [
   {
     name: 'stop-under-load',
@@ -54,7 +32,7 @@ export const processDrills: readonly Drill[] = [
     async run(stage) {
       const service = await stage.serve(await stage.sqlite(), { environment: { SHUTDOWN_DELAY_SECONDS: '5' } });
       await service.logIn();
-      const running = load(service);
+      const running = service.keepReporting(8);
       await eventually(() => {
         if (running.sent() < 100) throw new Error('100 reports must be sent before the signal');
       });
@@ -102,7 +80,7 @@ export const processDrills: readonly Drill[] = [
       const place = await stage.sqlite();
       const service = await stage.serve(place);
       await service.logIn();
-      const running = load(service);
+      const running = service.keepReporting(8);
       await stage.succeed(['keys', 'rotate'], { environment: place.environment });
       const enough = running.sent() + 100;
       await eventually(() => {
