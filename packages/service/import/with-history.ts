@@ -59,8 +59,11 @@ export async function withHistory(
   const running = runningRow(origin, Date.now());
   const rejections = new RejectionList();
   let counts: ImportCounts = noRows;
-  const end = (ended: Pick<ImportRow, 'result' | 'error'>): Promise<void> =>
-    putEnd(store, { ...running, ...ended, counts }, { tenant: origin.tenant, rejections }).catch(onUnrecorded);
+  const putEnd = async (ended: Pick<ImportRow, 'result' | 'error'>): Promise<void> => {
+    if (rejections.lines !== '') await putRejections(store, origin.tenant, running.id, rejections.lines);
+    const revision = (await findTenant(store, origin.tenant))?.revision ?? null;
+    await putImport(store, { ...running, ...ended, counts, endedAt: nowSeconds(), revision });
+  };
   try {
     const summary = await work((options) => ({
       ...options,
@@ -78,10 +81,13 @@ export async function withHistory(
       },
     }));
     counts = countsOf(summary);
-    await end({ result: summary.refused === undefined ? 'ok' : 'failed', error: summary.refused?.message ?? null });
+    const { refused } = summary;
+    await putEnd({ result: refused === undefined ? 'ok' : 'failed', error: refused?.message ?? null }).catch(
+      onUnrecorded,
+    );
     return { ...summary, importId: running.id };
   } catch (error) {
-    if (!neverBegan(error)) await end({ result: 'failed', error: sentenceOf(error) });
+    if (!neverBegan(error)) await putEnd({ result: 'failed', error: sentenceOf(error) }).catch(onUnrecorded);
     throw error;
   }
 }
@@ -107,17 +113,6 @@ function runningRow({ tenant, actor, via, format, flags, mapping }: ImportOrigin
     counts: null,
     revision: null,
   };
-}
-
-interface EndedImport {
-  readonly tenant: TenantId;
-  readonly rejections: RejectionList;
-}
-
-async function putEnd(store: Store, row: ImportRow, { tenant, rejections }: EndedImport): Promise<void> {
-  if (rejections.lines !== '') await putRejections(store, tenant, row.id, rejections.lines);
-  const revision = (await findTenant(store, tenant))?.revision ?? null;
-  await putImport(store, { ...row, endedAt: nowSeconds(), revision });
 }
 
 const countsOf = ({ read, rejected, inserted, updated, unchanged, removed = 0 }: ImportSummary): ImportCounts => ({

@@ -90,13 +90,11 @@ function* trimHistory(excess: number, last: Row): CountWork<Trimmed<Omit<Room, '
   return { freed, room: { versions, historyFrom: { revision: from, at } } };
 }
 
-interface RemovedVersion {
-  readonly until: number;
-  readonly bytes: number;
-}
-
 /** Removes the oldest versions until the given number of bytes is free. */
-function* removeOldest(oldest: readonly Row[], excess: number): CountWork<readonly RemovedVersion[]> {
+function* removeOldest(
+  oldest: readonly Row[],
+  excess: number,
+): CountWork<readonly Readonly<Record<'until' | 'bytes', number>>[]> {
   let freed = 0;
   const needed = oldest.findIndex(({ bytes }) => {
     freed += Number(bytes);

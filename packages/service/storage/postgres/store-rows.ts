@@ -23,18 +23,8 @@ export async function storeRows(
   return differing.map(({ row, number }) => ({ ...former.get(row.id), number }));
 }
 
-/** A row, and its place among those of the request. */
-interface NumberedRow {
-  readonly row: SubscriptionRow;
-  readonly number: number;
-}
-
-/** The rows that are not stored as they are. */
-async function withoutStored(
-  run: RunStatement,
-  tenant: TenantId,
-  rows: readonly SubscriptionRow[],
-): Promise<readonly NumberedRow[]> {
+/** The rows that are not stored as they are, each with its place among those of the request. */
+async function withoutStored(run: RunStatement, tenant: TenantId, rows: readonly SubscriptionRow[]) {
   if (rows.length === 0) return [];
   const numbered = rows.map((row, number) => ({ row, number }));
   // adjacent keys share pages
