@@ -6,8 +6,8 @@ import { readConfig } from '../../packages/service/cli/config.ts';
 import { serve } from '../../packages/service/cli/serve.ts';
 import type { FixedLimits } from '../../packages/service/cli/settings/fixed-limits.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
-import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { addTenant } from './add-tenant.ts';
 import { requireDocumented } from './documented-statuses.ts';
 import { drawPairs } from './draw.ts';
 import { engines, type TestStore } from './engines.ts';
@@ -146,12 +146,7 @@ function serviceAt(port: number, store: Store, running: Pick<TestService, 'logTe
       return [...readLog()];
     },
     logText: running.logText,
-    async createTenant(name) {
-      await insertTenant(store, name, now());
-      const tenant = await findTenant(store, name);
-      if (tenant === undefined) throw new Error(`no tenant ${name}`);
-      return tenant.tenant;
-    },
+    createTenant: (name) => addTenant(store, name, now()),
     createClient: (tenant, options = {}) => createClient(store, now(), { tenant, ...options }),
     postToken,
     async accessToken(client) {

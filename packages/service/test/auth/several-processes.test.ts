@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { type RunningCommand, startCommand, untilWritten } from '../../../../test/support/run-command.ts';
@@ -9,7 +10,6 @@ import { freePort } from '../../../../tools/free-port.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
 import type { TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -74,8 +74,7 @@ describe.each(drawn)(`${processes} processes over one $engine`, ({ engine, openT
 
   beforeAll(async () => {
     opened = await openTestStore();
-    await insertTenant(opened.store, 'acme', now());
-    tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    tenant = await addTenant(opened.store, 'acme', now());
     fleet = await startFleet(opened);
   });
   afterAll(async () => {
@@ -191,8 +190,7 @@ describe.each(drawn)(`${processes} processes over one $engine`, ({ engine, openT
 describe.each(drawn)('REFRESH_GRACE_SECONDS=0 with several processes over one $engine', ({ openTestStore }) => {
   test('32 (strict): of concurrent refreshes of one token at most one succeeds, and the family is revoked', async () => {
     const opened = await openTestStore();
-    await insertTenant(opened.store, 'acme', now());
-    const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    const tenant = await addTenant(opened.store, 'acme', now());
     const fleet = await startFleet(opened, { REFRESH_GRACE_SECONDS: '0' });
     const client = await createClient(opened.store, now(), { tenant });
     for (let round = 0; round < 10; round += 1) {

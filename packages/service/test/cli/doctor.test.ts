@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres, openSqlite, type TestStore } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
@@ -254,8 +255,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     const own = await openTestStore();
     onTestFinished(() => own.close());
     const { store } = own;
-    await insertTenant(store, 'acme', 1);
-    const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+    const tenant = await addTenant(store, 'acme');
     const rows = (deviceId: string) =>
       ['kept', 'lost'].map((id) => subscriptionRow({ id: `${id}-1`, createdDate: 3, deviceId }));
     for (const deviceId of ['a', 'b']) await store.loadSubscriptions(tenant, rows(deviceId));
@@ -358,8 +358,7 @@ test.each([
 ])('doctor finds %s, where the file is whole otherwise', async (_what, sql, codeOfRepair) => {
   const own = await openSqlite();
   onTestFinished(() => own.close());
-  await insertTenant(own.store, 'acme', 1);
-  const tenant = (await findTenant(own.store, 'acme'))?.tenant as TenantId;
+  const tenant = await addTenant(own.store, 'acme');
   await own.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id1', createdDate: 1 })]);
   await tamper(own, sql);
   for (const [args, code] of [
@@ -376,8 +375,7 @@ test.each([
 test('doctor finds no problem in a tenant whose deletion begins after the tenants were listed', async () => {
   const own = await openSqlite();
   onTestFinished(() => own.close());
-  await insertTenant(own.store, 'acme', 1);
-  const tenant = (await findTenant(own.store, 'acme'))?.tenant as TenantId;
+  const tenant = await addTenant(own.store, 'acme');
   await own.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id1', createdDate: 1 })]);
   // the embedded store executes it before the check of the tenant begins
   const beginDeletion = () =>

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { type Balancer, startBalancer } from '../../../../test/support/balancer.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
@@ -19,7 +20,6 @@ import { checkCounts } from '../../storage/counts/check.ts';
 import { readPastRecord } from '../../storage/read/past.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { readHistory } from '../../storage/tables/history.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -75,8 +75,7 @@ describe.each(drawn)('two versions on $engine', ({ openTestStore }) => {
   test('both add their changes to one history, whose former reports stay as they were', async () => {
     expect((await runNewer(compatible, ['migrate'])).code).toBe(0);
     const { store } = opened;
-    await insertTenant(store, 'acme', 1);
-    const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+    const tenant = await addTenant(store, 'acme');
     const row = (status: string) => subscriptionRow({ id: 'id1', createdDate: 1, status });
     await store.loadSubscriptions(tenant, [row('PENDING')]);
     const folder = mkdtempSync(join(tmpdir(), 'subreport-versions-'));
@@ -234,8 +233,7 @@ interface Load {
 }
 
 async function startLoad(store: Store, url: string): Promise<Load> {
-  await insertTenant(store, 'acme', 1);
-  const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+  const tenant = await addTenant(store, 'acme');
   const client = await createClient(store, 1, { tenant });
   const failures: string[] = [];
   let [requests, written, isOver] = [0, 0, false];

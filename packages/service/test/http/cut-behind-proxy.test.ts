@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { adapted, hasCaddy, startCaddy } from '../../../../test/support/caddy.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { hasNginx, startNginx } from '../../../../test/support/nginx.ts';
@@ -10,8 +11,6 @@ import { type RunningCommand, startCommand, untilWritten } from '../../../../tes
 import { freePort } from '../../../../tools/free-port.ts';
 import { readSummaryLine } from '../../../contract/report.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
-import type { TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 /** Kills of the service behind each proxy; each cuts off four reports. */
 const kills = Number(process.env.PROXY_KILLS ?? '1');
@@ -137,8 +136,7 @@ describe.runIf(proxies.length > 0)('a whole report whose service is killed', () 
   beforeAll(async () => {
     opened = await engines[0].openTestStore();
     port = String(await freePort());
-    await insertTenant(opened.store, 'acme', 0);
-    const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    const tenant = await addTenant(opened.store, 'acme', 0);
     // random: neither Parquet nor a proxy can make it small
     const rows = Array.from({ length: records }, (_, n) => {
       const row = subscriptionRow({ id: `id-${n}` });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -13,7 +14,6 @@ import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import { SqliteConnection } from '../../storage/sqlite/connection.ts';
 import { directoryStatement, type Row, type Store, type TenantId, type TenantSql } from '../../storage/store.ts';
 import { listImportRows, putRejections, readRejections } from '../../storage/tables/import-history.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const ada = {
   id: 'adas-subscription',
@@ -48,8 +48,7 @@ describe.each(drawOne(engines, import.meta.url))('an erasure on $engine', ({ ope
    */
   const fill = async (): Promise<TenantId> => {
     tenants += 1;
-    await insertTenant(store, `erasure-${tenants}`, 1_700_000_000);
-    const tenant = (await findTenant(store, `erasure-${tenants}`))?.tenant as TenantId;
+    const tenant = await addTenant(store, `erasure-${tenants}`, 1_700_000_000);
     await store.loadSubscriptions(tenant, [
       subscriptionRow({ ...ada, deviceId: 'adas-old-phone' }),
       subscriptionRow(bob),

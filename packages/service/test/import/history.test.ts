@@ -1,5 +1,6 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { startManagement } from '../../../../test/support/management.ts';
@@ -23,7 +24,7 @@ import {
   removeImports,
 } from '../../storage/tables/import-history.ts';
 import { countImports, countTenantsByImport, readLastGoodImport } from '../../storage/tables/import-totals.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 const rows = [...syntheticRows({ count: 20, seed: 12, until: 1_767_225_600 })].map((row) => JSON.stringify(row));
 const bad = JSON.stringify({ id: 'x', email: 'ada@example.com', iccid: 'not-an-iccid' });
@@ -32,10 +33,7 @@ const dayMs = 86_400_000;
 describe.each(drawOne(engines, import.meta.url))('the history of imports on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
-  const makeTenant = async (name: string): Promise<TenantId> => {
-    await insertTenant(store, name, 1);
-    return (await findTenant(store, name))?.tenant as TenantId;
-  };
+  const makeTenant = (name: string) => addTenant(store, name);
   const importText = (tenant: string, text: string, ...options: string[]) =>
     runHere(['import', '-', '--format', 'ndjson', '--tenant', tenant, '--json', ...options], opened.environment, text);
   const newest = async (tenant: TenantId) => (await listImports(opened, { tenant }, 1))[0] ?? expect.unreachable();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { csvText } from '../../../../test/support/csv-text.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
@@ -6,7 +7,7 @@ import { importRecords } from '../../import/import-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 const rows = [...syntheticRows({ count: 3, seed: 8, until: 1_767_225_600 })];
 const [first, second, third] = rows as [SyntheticRow, SyntheticRow, SyntheticRow];
@@ -41,8 +42,7 @@ describe.each(drawOne(engines, import.meta.url))(
     /** Fills a new tenant with the rows. */
     const begin = async (): Promise<void> => {
       tenants += 1;
-      await insertTenant(store, `tenant-${tenants}`, 1);
-      tenant = (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
+      tenant = await addTenant(store, `tenant-${tenants}`);
       await load(ndjson(rows));
     };
 

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drawQuery, seeded } from '../../../../bench/any/draw.ts';
 import { syntheticRecords, until } from '../../../../bench/support/data-set.ts';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, onCluster, type TestStore } from '../../../../test/support/engines.ts';
 import { ugly, uglyRows } from '../../../../test/support/ugly-rows.ts';
@@ -24,7 +25,6 @@ import { numbered } from '../../storage/sqlite/connection.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { boundsOf, type SubscriptionFilter } from '../../storage/subscription-filter.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -182,8 +182,7 @@ describe.skipIf(onCluster).each(drawn)('any question on $engine', ({ openTestSto
   let tenant: TenantId;
   beforeAll(async () => {
     opened = await openTestStore();
-    await insertTenant(opened.store, 'any', 1);
-    tenant = (await findTenant(opened.store, 'any'))?.tenant as TenantId;
+    tenant = await addTenant(opened.store, 'any');
     for (let from = 0; from < records; from += 5_000)
       await opened.store.loadSubscriptions(tenant, rows.slice(from, from + 5_000));
   });
@@ -251,8 +250,7 @@ describe.skipIf(onCluster).each(drawn)('any question on $engine', ({ openTestSto
 
   test('of few records is no count of all products, each of which has one plan', async () => {
     const { store } = opened;
-    await insertTenant(store, 'plain', 1);
-    const plain = (await findTenant(store, 'plain'))?.tenant as TenantId;
+    const plain = await addTenant(store, 'plain');
     const own = [...syntheticRecords(10_000, 2)];
     await store.loadSubscriptions(plain, own);
     const counter = await openCounter(opened, plain);

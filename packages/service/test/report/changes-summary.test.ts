@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
@@ -16,7 +17,7 @@ import type { ReportContext } from '../../report/report-query.ts';
 import { summariseChanges } from '../../storage/read/changes-summary.ts';
 import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 import { type Change, readerOfPast } from './read-past.ts';
 
 const chosen = drawOne(engines, import.meta.url);
@@ -178,7 +179,6 @@ describe.each(chosen)('the summary of changes on $engine', ({ openTestStore }) =
   let store: Store;
   let context: ReportContext;
   let read: ReturnType<typeof readerOfPast>;
-  let tenants = 0;
   const today = Math.floor(Date.now() / 86_400_000);
 
   beforeAll(async () => {
@@ -189,11 +189,7 @@ describe.each(chosen)('the summary of changes on $engine', ({ openTestStore }) =
   });
   afterAll(() => opened.close());
 
-  const newTenant = async (): Promise<TenantId> => {
-    tenants += 1;
-    await insertTenant(store, `summary-${tenants}`, 1_700_000_000);
-    return (await findTenant(store, `summary-${tenants}`))?.tenant as TenantId;
-  };
+  const newTenant = () => addTenant(store, undefined, 1_700_000_000);
   const revisionOf = async (tenant: TenantId): Promise<number> => (await findTenant(store, tenant))?.revision ?? 0;
   const summarise = async (tenant: TenantId, query: string): Promise<ChangesSummary> => {
     const { body, headers } = await getChangesSummary(context, tenant, parseChangesSummary(query, context));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
@@ -12,7 +13,7 @@ import { parseReport } from '../../report/parse.ts';
 import { type ChangeFormat, parseChanges } from '../../report/parse-changes.ts';
 import type { ReportContext } from '../../report/report-query.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { insertTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -83,12 +84,7 @@ describe.each(drawn)('the changes on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let context: ReportContext;
-  let tenants = 0;
-  const newTenant = async (createdAt = 1): Promise<TenantId> => {
-    tenants += 1;
-    await insertTenant(store, `tenant-${tenants}`, createdAt);
-    return (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
-  };
+  const newTenant = (createdAt = 1) => addTenant(store, undefined, createdAt);
   const load = (tenant: TenantId, ids: readonly number[], version = 0) =>
     store.loadSubscriptions(
       tenant,

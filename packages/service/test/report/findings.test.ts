@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
@@ -366,8 +367,7 @@ test.each(chosen)(
   'ICCIDs of every length on $engine: typing errors where most fit, and none without check digits',
   async ({ openTestStore }) => {
     const { store, close } = await openTestStore();
-    await insertTenant(store, 'acme', 0);
-    const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+    const tenant = await addTenant(store, 'acme', 0);
     // (length, valid, wrong): with check digits, without, and of the longest
     const known = {
       15: '492901234567897'.slice(0, 15),
@@ -413,8 +413,7 @@ test.each(chosen)('ICCIDs of rare lengths on $engine: at least 5, each at most 1
     ['together', { 18: 1, 19: 97, 20: 4 }, 5],
     ['rounded', { 18: 95, 22: 5 }, 5],
   ] as const) {
-    await insertTenant(store, name, 0);
-    const tenant = (await findTenant(store, name))?.tenant as TenantId;
+    const tenant = await addTenant(store, name, 0);
     const iccids = Object.entries(counts).flatMap(([length, count]) =>
       Array.from({ length: count }, () => '894450010219830'.padEnd(Number(length), '0')),
     );

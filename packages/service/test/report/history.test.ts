@@ -1,5 +1,6 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { removeRecords } from '../../../../test/support/remove-records.ts';
@@ -41,14 +42,9 @@ describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
   let store: Store;
   let context: ReportContext;
   let read: ReturnType<typeof readerOfPast>;
-  let tenants = 0;
   const now = Math.floor(Date.now() / 1000);
 
-  const newTenant = async (): Promise<TenantId> => {
-    tenants += 1;
-    await insertTenant(store, `history-${tenants}`, 1_700_000_000);
-    return (await findTenant(store, `history-${tenants}`))?.tenant as TenantId;
-  };
+  const newTenant = () => addTenant(store, undefined, 1_700_000_000);
   const revisionOf = async (tenant: TenantId): Promise<number> => (await findTenant(store, tenant))?.revision ?? 0;
   const load = (tenant: TenantId, records: readonly VersionOf[]) => store.loadSubscriptions(tenant, records.map(rowOf));
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../../../../test/simulation/random.ts';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { runCommand } from '../../../../test/support/run-command.ts';
@@ -15,7 +16,6 @@ import { directoryStatement, type Store, type TenantId } from '../../storage/sto
 import { readHistory } from '../../storage/tables/history.ts';
 import { aheadOf, settleInstant } from '../../storage/tables/settle-instant.ts';
 import { readHistoryUse, sweepVersions } from '../../storage/tables/sweep-versions.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { daySeconds, idOf, replaceAll, rowOf, type VersionOf } from './history-records.ts';
 import { type Change, readerOfPast } from './read-past.ts';
 
@@ -36,7 +36,6 @@ describe.each(drawn)('an instant on $engine', ({ openTestStore }) => {
   let store: Store;
   let context: ReportContext;
   let read: ReturnType<typeof readerOfPast>;
-  let tenants = 0;
 
   beforeAll(async () => {
     opened = await openTestStore();
@@ -46,11 +45,7 @@ describe.each(drawn)('an instant on $engine', ({ openTestStore }) => {
   });
   afterAll(() => opened.close());
 
-  const newTenant = async (): Promise<TenantId> => {
-    tenants += 1;
-    await insertTenant(store, `instants-${tenants}`, nowSeconds() - 100);
-    return (await findTenant(store, `instants-${tenants}`))?.tenant as TenantId;
-  };
+  const newTenant = () => addTenant(store, undefined, nowSeconds() - 100);
   const load = (tenant: TenantId, ...records: readonly VersionOf[]) =>
     store.loadSubscriptions(tenant, records.map(rowOf));
   /** Loads by another process, whose clock is wrong. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seeded } from '../../../../bench/any/draw.ts';
 import { syntheticRecords, until } from '../../../../bench/support/data-set.ts';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { instantMs, localDate } from '../../../../test/support/zoned.ts';
@@ -12,7 +13,7 @@ import { parseSearch } from '../../report/parse-search.ts';
 import { parseSummary } from '../../report/parse-summary.ts';
 import type { TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 // Random questions that have all parameters together, byte for byte against a model: fields, lists
 // of ids, zones and local dates, former revisions, orders and formats.
@@ -163,8 +164,7 @@ describe.each(drawOne(engines, import.meta.url))('questions with all parameters 
   let firstRevision = 0;
   beforeAll(async () => {
     opened = await openTestStore();
-    await insertTenant(opened.store, 'questions', 1);
-    tenant = (await findTenant(opened.store, 'questions'))?.tenant as TenantId;
+    tenant = await addTenant(opened.store, 'questions');
     await opened.store.loadSubscriptions(tenant, first);
     firstRevision = (await findTenant(opened.store, 'questions'))?.revision ?? 0;
     const replacement = await opened.store.openStagedLoad(tenant, '01890a5d-ac96-774b-bcce-b302099a8057');

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
@@ -13,7 +14,6 @@ import { getSubscriptionSummary, summaryKey } from '../../report/get-subscriptio
 import { parseSummary } from '../../report/parse-summary.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -154,8 +154,7 @@ describe.each(drawn)('the summary on $engine', ({ openTestStore }) => {
   let made = 0;
   const newTenant = async (rows: readonly SubscriptionRow[]): Promise<TenantId> => {
     made += 1;
-    await insertTenant(store, `summary-${made}`, 1);
-    const tenant = (await findTenant(store, `summary-${made}`))?.tenant as TenantId;
+    const tenant = await addTenant(store, `summary-${made}`);
     for (let from = 0; from < rows.length; from += 5_000)
       await store.loadSubscriptions(tenant, rows.slice(from, from + 5_000));
     return tenant;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
@@ -10,7 +11,7 @@ import { parseChanges } from '../../report/parse-changes.ts';
 import type { ReportContext } from '../../report/report-query.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { sweepTombstones } from '../../storage/tables/history.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -28,14 +29,9 @@ describe.each(drawn)('the retention of tombstones on $engine', ({ openTestStore 
   let opened: TestStore;
   let store: Store;
   let context: ReportContext;
-  let tenants = 0;
   /** The injected clock; it never goes back between tests. */
   let now = 20_000 * day + 3_600;
-  const newTenant = async (): Promise<TenantId> => {
-    tenants += 1;
-    await insertTenant(store, `tenant-${tenants}`, now);
-    return (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
-  };
+  const newTenant = () => addTenant(store, undefined, now);
   const load = (tenant: TenantId, ids: readonly number[], version = 0) =>
     store.loadSubscriptions(
       tenant,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
@@ -15,7 +16,6 @@ import type { ReportContext } from '../../report/report-query.ts';
 import { RangeMemory } from '../../storage/read/range-memory.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -190,10 +190,7 @@ describe.each(drawn)('paging through a report on $engine', ({ openTestStore }) =
     reportUrl: 'http://localhost/r',
     now: () => nowSeconds,
   });
-  const tenantOf = async (name: string): Promise<TenantId> => {
-    await insertTenant(store, name, 1);
-    return (await findTenant(store, name))?.tenant as TenantId;
-  };
+  const tenantOf = (name: string) => addTenant(store, name);
   let tenant: TenantId;
 
   beforeAll(async () => {

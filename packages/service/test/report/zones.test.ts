@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawPart } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -12,7 +13,6 @@ import { getSubscriptionSummary } from '../../report/get-subscription-summary.ts
 import { parseReport } from '../../report/parse.ts';
 import { parseSummary } from '../../report/parse-summary.ts';
 import type { TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 // The days and months of a zone are those of Python's zoneinfo, which reads the time zones of the
 // machine. Dates are in the past: the rules of the future change.
@@ -140,8 +140,7 @@ describe.each(engines)('days and months of time zones on $engine', ({ openTestSt
   const statusOf = (index: number) => (index % 3 === 0 ? 'EXPIRED' : 'ACTIVE');
   beforeAll(async () => {
     opened = await openTestStore();
-    await insertTenant(opened.store, 'zones', 1);
-    tenant = (await findTenant(opened.store, 'zones'))?.tenant as TenantId;
+    tenant = await addTenant(opened.store, 'zones');
     const rows = instants.map((seconds, index) =>
       subscriptionRow({
         id: `id${index}`,

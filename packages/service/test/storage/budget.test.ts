@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { removeRecords } from '../../../../test/support/remove-records.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -8,7 +9,7 @@ import { openStore } from '../../storage/open-store.ts';
 import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../storage/store.ts';
 import { beginHistory, readHistory } from '../../storage/tables/history.ts';
 import { sweepVersions } from '../../storage/tables/sweep-versions.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 const bytesMax = 2 ** 20;
 const overBudget = { code: 'OVER_BUDGET' };
@@ -31,7 +32,6 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   /** The store with the budget, as a service has it. */
   let store: Store;
-  let tenants = 0;
 
   const open = (tenantBytesMax: number, keepsHistory = true): Store => {
     const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = opened.environment;
@@ -44,11 +44,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
       keepsHistory,
     });
   };
-  const newTenant = async (): Promise<TenantId> => {
-    tenants += 1;
-    await insertTenant(store, `budget-${tenants}`, 1_700_000_000);
-    return (await findTenant(store, `budget-${tenants}`))?.tenant as TenantId;
-  };
+  const newTenant = () => addTenant(store, undefined, 1_700_000_000);
   const chargeOf = async (tenant: TenantId): Promise<number> => (await findTenant(store, tenant))?.chargedBytes ?? -1;
   const problemsOf = async (tenant: TenantId) =>
     (await store.readTenant(tenant, (reader) => checkRecords(reader))).problems;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { listProducts } from '../../storage/counts/intervals.ts';
 import type { TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const numbers =
   'with recursive number (n) as (select 1 union all select n + 1 from number where n < 2500) select n from number' as const;
@@ -16,8 +16,7 @@ describe.each(drawOne(engines, import.meta.url))('the check of the counts on $en
 
   beforeAll(async () => {
     opened = await openTestStore();
-    await insertTenant(opened.store, 'acme', 1);
-    tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    tenant = await addTenant(opened.store, 'acme');
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
     for (const [level, condition] of [
       [0, 'n > 0'],
@@ -33,8 +32,7 @@ describe.each(drawOne(engines, import.meta.url))('the check of the counts on $en
   afterAll(() => opened.close());
 
   test('is of products and plans that are listed in one order, whatever the order of their records', async () => {
-    await insertTenant(opened.store, 'listed', 1);
-    const listed = (await findTenant(opened.store, 'listed'))?.tenant as TenantId;
+    const listed = await addTenant(opened.store, 'listed');
     for (const [index, [productId, planId]] of (
       [
         ['b', 'z'],

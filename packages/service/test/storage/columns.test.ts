@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { rowColumns, type SubscriptionRow } from '../../storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const plain = subscriptionRow({ id: 'id-1' });
 
@@ -39,8 +39,7 @@ describe.each(drawOne(engines, import.meta.url))('each column of a record on $en
     '$name is stored by a load and a replacement, kept of a former version, and compared by the doctor',
     async (column) => {
       const name = `tenant-${column.name.replaceAll('_', '-')}`;
-      await insertTenant(store, name, 1);
-      const tenant = (await findTenant(store, name))?.tenant as TenantId;
+      const tenant = await addTenant(store, name);
       const valuesIn = (table: string, order: string) =>
         store.readTenant(tenant, async (reader) =>
           (await reader.all(`select ${column.name} as value from ${table} where tenant_id = $1 order by ${order}`)).map(

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
@@ -14,7 +15,7 @@ import type { Store, TenantId } from '../../storage/store.ts';
 import type { DateColumn, SubscriptionFilter } from '../../storage/subscription-filter.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 import { dateColumns } from '../../storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -109,12 +110,7 @@ const filters = fc.record(
 describe.each(drawn)('counts on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
-  let made = 0;
-  const newTenant = async (): Promise<TenantId> => {
-    made += 1;
-    await insertTenant(store, `counts-${made}`, 1);
-    return (await findTenant(store, `counts-${made}`))?.tenant as TenantId;
-  };
+  const newTenant = () => addTenant(store);
   const load = async (tenant: TenantId, rows: readonly SubscriptionRow[], target = store): Promise<void> => {
     for (let start = 0; start < rows.length; start += 5_000)
       await target.loadSubscriptions(tenant, rows.slice(start, start + 5_000));

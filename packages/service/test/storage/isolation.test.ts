@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { engines, onCluster, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -18,7 +19,6 @@ import { countMatching, readRecord } from '../../storage/read/records.ts';
 import type { Store, TenantId, TenantReader, TenantSql } from '../../storage/store.ts';
 import { readHistory } from '../../storage/tables/history.ts';
 import { putRejections } from '../../storage/tables/import-history.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const all = { dateColumn: 'created_date' } as const;
 
@@ -26,8 +26,7 @@ const all = { dateColumn: 'created_date' } as const;
 async function loadTwoTenants(store: Store): Promise<[TenantId, TenantId]> {
   const tenants: TenantId[] = [];
   for (const name of ['acme', 'globex']) {
-    await insertTenant(store, name, 1);
-    const tenant = (await findTenant(store, name))?.tenant as TenantId;
+    const tenant = await addTenant(store, name);
     const rows = ['same', `only-${name}`].map((id) => subscriptionRow({ id, record: `{"of":"${name}"}` }));
     await store.loadSubscriptions(tenant, rows);
     tenants.push(tenant);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { onCluster, openPostgres, openSqlite, type TestStore } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { readTexts } from '../../../../test/support/read-page.ts';
@@ -13,7 +14,7 @@ import type { PageContext } from '../../storage/read/page.ts';
 import { numbered } from '../../storage/sqlite/connection.ts';
 import type { ReadOptions, TenantId } from '../../storage/store.ts';
 import type { SubscriptionFilter } from '../../storage/subscription-filter.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { insertTenant } from '../../storage/tables/tenant.ts';
 
 /** More than one group of the counts has (32,000): a group has 64 leaves of up to 500 records. */
 const records = 36_000;
@@ -31,8 +32,7 @@ const filters: readonly SubscriptionFilter[] = [
 
 /** One record in five has the same second. Two records far apart have a status of their own. */
 async function fill({ store }: TestStore): Promise<TenantId> {
-  await insertTenant(store, 'large', 1);
-  const tenant = (await findTenant(store, 'large'))?.tenant as TenantId;
+  const tenant = await addTenant(store, 'large');
   for (let start = 0; start < records; start += 5_000) {
     const rows = Array.from({ length: 5_000 }, (_, offset) => {
       const index = start + offset;
@@ -72,8 +72,7 @@ async function recordChangeStatements({ store }: TestStore, tenant: TenantId): P
 
 /** Two revisions that load 5,000 records each, and two that remove half of them. */
 async function fillAndRemove({ store }: TestStore): Promise<TenantId> {
-  await insertTenant(store, 'changing', 1);
-  const tenant = (await findTenant(store, 'changing'))?.tenant as TenantId;
+  const tenant = await addTenant(store, 'changing');
   const ids = Array.from({ length: 10_000 }, (_, index) => `id${index}`);
   for (const part of [ids.slice(0, 5_000), ids.slice(5_000)])
     await store.loadSubscriptions(

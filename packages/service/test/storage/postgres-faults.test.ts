@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { onCluster, openPostgres, postgresUrl, type TestStore } from '../../../../test/support/engines.ts';
 import { testRole, urlOf } from '../../../../test/support/global-setup.ts';
 import { testKeyRing } from '../../../../test/support/key-ring.ts';
@@ -12,7 +13,7 @@ import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { openStore } from '../../storage/open-store.ts';
 import { countMatching } from '../../storage/read/records.ts';
 import { directoryStatement, type TenantId, type TenantStatement } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 const all = { dateColumn: 'created_date' } as const;
 
@@ -30,8 +31,7 @@ describe('when PostgreSQL fails', () => {
 
   beforeAll(async () => {
     opened = await openPostgres(testRole);
-    await insertTenant(opened.store, 'acme', 1);
-    tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    tenant = await addTenant(opened.store, 'acme');
     superuser = new pg.Client({ connectionString: await postgresUrl() });
     await superuser.connect();
   });
@@ -187,8 +187,7 @@ describe('when PostgreSQL fails', () => {
   });
 
   test.skipIf(onCluster)('an import whose batch is the victim of a deadlock loads it again (C1)', async () => {
-    await insertTenant(opened.store, 'deadlock', 1);
-    const own = (await findTenant(opened.store, 'deadlock'))?.tenant as TenantId;
+    const own = await addTenant(opened.store, 'deadlock');
     const [row] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });
     const load = (status: string) =>
       importRecords(opened.store, own, Readable.from([Buffer.from(JSON.stringify({ ...row, status }))]), {

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { makeCertificate, type TestCertificate } from '../../../../test/support/certificates.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { type PostgresServer, startPostgres } from '../../../../tools/postgres-server.ts';
 import { openStore } from '../../storage/open-store.ts';
-import type { TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 /** The account that PostgreSQL runs as if the tests run as root; it must own the key. */
 const unprivileged = 65_534;
@@ -72,8 +71,7 @@ test('sslmode=verify-full and a client certificate open the store without a pass
 test('a snapshot is read over TLS, however long its rows are', async () => {
   const store = open(urlWith(clientCertificate(ofRole)));
   await store.migrate();
-  await insertTenant(store, 'acme', 1);
-  const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+  const tenant = await addTenant(store, 'acme');
   await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
   const snapshot = await store.openSnapshot(tenant, 1_000);
   const sql = 'select repeat(id, 300000) from subscription where tenant_id = $1 order by id';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { readTexts } from '../../../../test/support/read-page.ts';
@@ -6,7 +7,6 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import type { PagePosition } from '../../storage/read/page-sql.ts';
 import { RangeMemory } from '../../storage/read/range-memory.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const all = { dateColumn: 'created_date' } as const;
 const order = { column: 'created_date', descending: true } as const;
@@ -15,10 +15,7 @@ describe.each(drawOne(engines, import.meta.url))('remembered ranges on $engine',
   let opened: TestStore;
   let store: Store;
   let tenant: TenantId;
-  const newTenant = async (name: string): Promise<TenantId> => {
-    await insertTenant(store, name, 1);
-    return (await findTenant(store, name))?.tenant as TenantId;
-  };
+  const newTenant = (name: string) => addTenant(store, name);
   const load = (...dates: readonly number[]) =>
     store.loadSubscriptions(
       tenant,

@@ -3,19 +3,19 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService } from '../../../../test/support/service.ts';
 import { openStore } from '../../storage/open-store.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 const open = (folder: string): Store =>
   openStore({ databaseUrl: undefined, dataDir: folder, poolSize: 1, onConnectionError: () => undefined });
 
 async function newTenant(store: Store): Promise<TenantId> {
-  await insertTenant(store, 'acme', 1);
-  return (await findTenant(store, 'acme'))?.tenant as TenantId;
+  return addTenant(store, 'acme');
 }
 
 const rowsFrom = (start: number, count: number) =>

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { enginesAndMore, type TestStore } from '../../../../test/support/engines.ts';
 import { readTexts } from '../../../../test/support/read-page.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { StorageError } from '../../storage/error.ts';
 import { countMatching, readRecord } from '../../storage/read/records.ts';
-import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
+import { directoryStatement, type Store } from '../../storage/store.ts';
 import { listAuthKeys } from '../../storage/tables/auth-key.ts';
 import { insertAuthKey, rewriteAuthKey } from '../../storage/tables/auth-key-changes.ts';
 import { findClient } from '../../storage/tables/client.ts';
@@ -29,10 +30,7 @@ const secretsOf = async (store: Store, clientId: string, now: number) =>
 describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
-  const tenantOf = async (name: string): Promise<TenantId> => {
-    await insertTenant(store, name, 1);
-    return (await findTenant(store, name))?.tenant as TenantId;
-  };
+  const tenantOf = (name: string) => addTenant(store, name);
   const revisionOf = async (name: string) => (await findTenant(store, name))?.revision;
   beforeAll(async () => {
     opened = await openTestStore();

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { enginesAndMore, type TestStore } from '../../../../test/support/engines.ts';
 import { removeRecords } from '../../../../test/support/remove-records.ts';
@@ -7,7 +8,6 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { type ChangeKey, readChanges } from '../../storage/read/changes.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { readHistory } from '../../storage/tables/history.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const before: ChangeKey = { revision: 0, id: '' };
 const idsMax = 12;
@@ -18,12 +18,7 @@ const rowsOf = (ids: readonly number[], version = 0) => ids.map((n) => rowOf(n, 
 describe.each(enginesAndMore)('changes of subscriptions on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
-  let tenants = 0;
-  const newTenant = async (): Promise<TenantId> => {
-    tenants += 1;
-    await insertTenant(store, `tenant-${tenants}`, 1_700_000_000);
-    return (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
-  };
+  const newTenant = () => addTenant(store, undefined, 1_700_000_000);
   const changesOf = (tenant: TenantId, from = before, limit = 1_000) =>
     store.readTenant(tenant, (reader) => readChanges(reader, { after: from, newestFirst: false, limit }));
   /** Of each change: its revision, its id, and whether the record exists. */
