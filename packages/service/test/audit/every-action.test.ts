@@ -158,7 +158,9 @@ describe('each changing command leaves an entry', () => {
     expect([...readingCommands, ...runs.map(([command]) => command)].sort()).toEqual(names.sort());
   });
 
-  test.each(runs)('%s adds %s', async (command, action, ...args) => {
+  const page = readFileSync(new URL('../../../../docs/operators/audit.md', import.meta.url), 'utf8').split('\n');
+
+  test.each(runs)('%s adds %s, with the details that its documentation lists', async (command, action, ...args) => {
     const before = action === 'store.migrate' || action === 'store.restore' ? 0 : (await listed())[0].id;
     const { code, stderr } = await runHere(
       [...command.split(' '), ...args.map((each) => each.replace('FOLDER', folder))],
@@ -168,6 +170,8 @@ describe('each changing command leaves an entry', () => {
     const [entry] = await listed();
     expect([entry.action, entry.actor.kind, stderr.includes('audit log')]).toEqual([action, 'command', false]);
     expect(entry.id).toBeGreaterThan(before);
+    const documented = page.find((line) => line.startsWith(`| \`${action}\` |`));
+    for (const member of Object.keys(entry.details)) expect(documented).toContain(`\`${member}\``);
   });
 });
 
