@@ -1,3 +1,4 @@
+import type { OperatorOperation } from '../../contract/operator/operation.ts';
 import {
   type OperatorApiId,
   type OperatorBody,
@@ -25,10 +26,10 @@ const longMs = 3_900_000;
 /** Calls an operation of the operator's API with JSON. Rejects with `RequestError`. */
 export function call<Id extends OperatorApiId>(id: Id, input: Input<Id> = {}): Promise<OperatorResponse<Id>> {
   const { params, query, body, isBackground = false, signal } = input;
-  const { method, path } = operatorApi[id];
+  const { method, path, body: schema }: OperatorOperation = operatorApi[id];
   return requestJson(urlOf(path, params, query), {
     method,
-    ...(body !== undefined && { body }),
+    ...(body !== undefined && schema !== undefined && { body }),
     background: isBackground,
     ...(signal !== undefined && { signal }),
     fetch: longOperations.includes(id) ? (url, init) => session.fetch(url, init, longMs) : session.fetch,
