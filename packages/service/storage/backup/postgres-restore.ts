@@ -78,7 +78,7 @@ async function requireAlone(client: pg.ClientBase): Promise<void> {
   );
   if (rows.length === 0) return;
   throw new StorageError(
-    'BUSY',
+    'UNUSABLE',
     `Cannot restore now: no process of subreport may use the database: it has sessions '${rows.map(({ name }) => name).join("', '")}'; stop the service, imports, and poolers that keep their connections open`,
   );
 }
