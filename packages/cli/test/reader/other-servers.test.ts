@@ -128,7 +128,7 @@ test('list --all of chosen fields needs the id where a server sends no links', a
 });
 
 test.each([
-  ['a secret with a line break', '"client_id":"a","client_secret":"q7Z2kVb9\\n"', 2, 'it must have no line'],
+  ['a secret with a line break', '"client_id":"a","client_secret":"q7Z2kVb9\\n"', 2, 'found U+000A after 8'],
   ['a repeated member', '"client_id":"a","client_secret":"s","client_id":"b"', 1, "given once: 'client_id' is"],
 ])('login names %s of a file with credentials, and sends nothing', async (_case, members, expected, said) => {
   const file = join(folder, 'faulty.json');

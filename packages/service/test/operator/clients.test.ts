@@ -64,7 +64,7 @@ describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
       ['POST', '/disable'],
       ['POST', '/revoke-tokens'],
     ] as const)
-      expect((await send(method, one + suffix, { token, body: { scopes: undefined } })).status).toBe(
+      expect((await send(method, one + suffix, { token, ...(method === 'PATCH' && { body: {} }) })).status).toBe(
         method === 'PATCH' ? 400 : 404,
       );
   });
@@ -73,18 +73,15 @@ describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
     const { send } = management;
     const client_id = 'kept';
     await send('POST', path, { token, body: { tenant: 'acme', client_id } });
-    for (const [method, suffix] of [
-      ['POST', '/disable'],
-      ['DELETE', ''],
-    ] as const) {
-      const refused = await send(method, `${path}/${client_id}${suffix}`, { token, body: { dry_run: true } });
-      expect([refused.status, refused.body.errors]).toEqual([
-        400,
-        [{ parameter: 'dry_run', value: null, rule: 'left out: the body of this operation has no members' }],
-      ]);
-    }
+    const refused = await send('POST', `${path}/${client_id}/disable`, { token, body: { dry_run: true } });
+    expect([refused.status, refused.body.errors]).toEqual([
+      400,
+      [{ parameter: 'dry_run', value: null, rule: 'left out: the body of this operation has no members' }],
+    ]);
+    const body = { dry_run: true };
+    expect((await send('DELETE', `${path}/${client_id}`, { token, body })).status).toBe(400);
     expect((await send('GET', `${path}/${client_id}`, { token })).body.disabled_at).toBeNull();
-    expect((await send('DELETE', `${path}/${client_id}`, { token, body: {} })).status).toBe(200);
+    expect((await send('DELETE', `${path}/${client_id}`, { token })).status).toBe(200);
   });
 
   test('a client has a name, which a search and the audit log find', async () => {
