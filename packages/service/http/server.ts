@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
 import type { ProviderSignIn } from '../auth/provider/provider-sign-in.ts';
-import type { ResourceServer } from '../auth/verify/resource-server.ts';
+import { accessOf, type ResourceServer } from '../auth/verify/resource-server.ts';
 import { addConsolePages, consoleIsBuilt } from './console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from './listener/base-server.ts';
 import { addTurns, type FairQueue } from './listener/fair-queue.ts';
@@ -9,7 +9,7 @@ import { addHealthRoutes, type Readiness } from './listener/health.ts';
 import { addHomeRoute } from './listener/home.ts';
 import type { RateLimiter } from './listener/rate-limit.ts';
 import { unknownPath } from './listener/send-error.ts';
-import { accessOf, addConsoleSessionRoutes } from './oauth/console-session.ts';
+import { addConsoleSessionRoutes } from './oauth/console-session.ts';
 import { addMetadataRoutes, addTokenManagementRoutes, addTokenRoute } from './oauth/oauth-endpoints.ts';
 import { addProviderSignIn } from './oauth/provider-sign-in.ts';
 import { addDocsRoutes } from './reference/docs-routes.ts';

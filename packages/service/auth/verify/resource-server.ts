@@ -22,6 +22,9 @@ export interface Access {
   readonly rateLimit: number | null;
 }
 
+/** What the log and the limits need of a client. */
+export const accessOf = ({ clientId, tenant, rateLimit }: Access): Access => ({ clientId, tenant, rateLimit });
+
 /** An identity provider whose access tokens are accepted in addition to our own. */
 export interface ExternalIssuer {
   readonly issuer: string;
@@ -95,7 +98,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
     if (!claims.scopes.includes(scope) || !client.scopes.includes(scope)) {
       throw insufficientScope(claims.scopeName ?? scope, client.clientId);
     }
-    return { clientId: client.clientId, tenant: client.tenant, rateLimit: client.rateLimit };
+    return accessOf(client);
   }
 
   /** Returns what is known of a token, verified now or before. */

@@ -68,28 +68,22 @@ function describeError(error: unknown, request: FastifyRequest): ErrorResponse {
     return { report: error, headers: error instanceof RequestError ? error.headers : {} };
   }
   if (error instanceof AccessError) return describeAccessError(error);
-  if (error instanceof ThrottledError) {
-    return {
-      report: { code: 'TOO_MANY_REQUESTS', messages: [error.message] },
-      headers: { 'retry-after': String(error.retryAfterSeconds) },
-    };
-  }
-  if (error instanceof IssuerError) {
-    return {
-      report: { code: 'UNAVAILABLE', messages: [issuerUnavailable] },
-      headers: { 'retry-after': String(error.retryAfterSeconds) },
-    };
-  }
+  if (error instanceof ThrottledError) return later('TOO_MANY_REQUESTS', error.message, error.retryAfterSeconds);
+  if (error instanceof IssuerError) return later('UNAVAILABLE', issuerUnavailable, error.retryAfterSeconds);
   if (error instanceof StorageError && error.code === 'OVER_BUDGET')
-    return { report: { code: 'STORAGE_BUDGET_EXCEEDED', messages: [error.message] }, headers: {} };
-  if (error instanceof StorageError && error.code !== 'UNUSABLE') {
-    return {
-      report: { code: 'UNAVAILABLE', messages: [describeStore(error)] },
-      headers: { 'retry-after': retryAfterSeconds },
-    };
-  }
+    return answer('STORAGE_BUDGET_EXCEEDED', error.message);
+  if (error instanceof StorageError && error.code !== 'UNUSABLE')
+    return later('UNAVAILABLE', describeStore(error), retryAfterSeconds);
   return describeFrameworkError(error, request);
 }
+
+const answer = (code: ErrorCode, message: string, headers: ErrorResponse['headers'] = {}): ErrorResponse => ({
+  report: { code, messages: [message] },
+  headers,
+});
+
+const later = (code: ErrorCode, message: string, waitSeconds: number | string): ErrorResponse =>
+  answer(code, message, { 'retry-after': String(waitSeconds) });
 
 const describeStore = (error: StorageError): string =>
   storeMessages[error.code] ?? (isOutOfFiles(error) ? filesUsedUp : storeAway);
@@ -109,19 +103,13 @@ const issuerUnavailable =
 function describeFrameworkError(error: unknown, { routeOptions }: FastifyRequest): ErrorResponse {
   const { statusCode } = error as { statusCode?: number };
   const code = statusCode === undefined ? undefined : frameworkCodes[statusCode];
-  if (code === 'PAYLOAD_TOO_LARGE') {
-    const message = `Cannot read the request: its body must have at most ${routeOptions.bodyLimit} bytes`;
-    return { report: { code, messages: [message] }, headers: {} };
-  }
-  if (code !== undefined)
-    return { report: { code, messages: [frameworkMessages[code] ?? errorTable[code].title] }, headers: {} };
-  return {
-    report: {
-      code: 'INTERNAL_ERROR',
-      messages: ['Cannot respond: an internal error occurred; report the correlation_id to the operator'],
-    },
-    headers: {},
-  };
+  if (code === 'PAYLOAD_TOO_LARGE')
+    return answer(code, `Cannot read the request: its body must have at most ${routeOptions.bodyLimit} bytes`);
+  if (code !== undefined) return answer(code, frameworkMessages[code] ?? errorTable[code].title);
+  return answer(
+    'INTERNAL_ERROR',
+    'Cannot respond: an internal error occurred; report the correlation_id to the operator',
+  );
 }
 
 const frameworkCodes: Readonly<Record<number, ErrorCode>> = {
@@ -163,8 +151,5 @@ function describeAccessError({ code, message, scope }: AccessError): ErrorRespon
   const error = challengeErrors[code];
   if (error !== undefined) attributes.push(`error="${error}"`, `error_description="${message}"`);
   if (scope !== undefined) attributes.push(`scope="${scope}"`);
-  return {
-    report: { code: accessCodes[code], messages: [message] },
-    headers: { 'www-authenticate': `Bearer ${attributes.join(', ')}` },
-  };
+  return answer(accessCodes[code], message, { 'www-authenticate': `Bearer ${attributes.join(', ')}` });
 }

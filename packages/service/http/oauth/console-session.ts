@@ -10,7 +10,7 @@ import {
 import { type AuthenticatedClient, describeClaimedId } from '../../auth/clients/authenticate-client.ts';
 import { TokenError } from '../../auth/error.ts';
 import { authenticateForConsole, createClientSessions, findHistoryBegin } from '../../auth/sessions/session-holder.ts';
-import type { Access } from '../../auth/verify/resource-server.ts';
+import { accessOf } from '../../auth/verify/resource-server.ts';
 import { RequestError } from '../listener/error.ts';
 import { takeTurn } from '../listener/fair-queue.ts';
 import { readJsonBody } from '../listener/read-body.ts';
@@ -58,9 +58,6 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
   });
 }
 
-/** What the log and the limits need of a client. */
-export const accessOf = ({ clientId, tenant, rateLimit }: Access): Access => ({ clientId, tenant, rateLimit });
-
 /** Authenticates the client of a sign-in by its secret. */
 async function authenticate(
   { auth, limiter, queue }: ConsoleServing,
@@ -90,7 +87,8 @@ function describeError(request: FastifyRequest, error: unknown, signInMethods: r
   auditRequest(request, { error: error.code });
   const code = codes[error.code] ?? 'INVALID_HTTP_MESSAGE';
   if (code === 'UNAUTHORISED') return signInRequired(code, error.message, signInMethods);
-  return new RequestError(code, error.message, { headers: waitOf(error) });
+  const wait = error.retryAfterSeconds;
+  return new RequestError(code, error.message, wait === undefined ? {} : { headers: { 'retry-after': String(wait) } });
 }
 
 const codes: Partial<Record<TokenErrorCode, ErrorCode>> = {
@@ -100,6 +98,3 @@ const codes: Partial<Record<TokenErrorCode, ErrorCode>> = {
   slow_down: 'TOO_MANY_REQUESTS',
   temporarily_unavailable: 'UNAVAILABLE',
 };
-
-const waitOf = ({ retryAfterSeconds }: TokenError): Record<string, string> =>
-  retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };

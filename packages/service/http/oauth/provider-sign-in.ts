@@ -12,6 +12,7 @@ import {
   SignInError,
   type SignInErrorCode,
 } from '../../auth/provider/provider-sign-in.ts';
+import { accessOf } from '../../auth/verify/resource-server.ts';
 import { createSessionCookie } from '../listener/browser-session.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf } from '../listener/operation-routes.ts';
@@ -99,8 +100,7 @@ async function signIn(
   const { subject, clientIds } = await provider.finish(queryOf(request), secret);
   auditRequest(request, { subject: omitEmail(subject) });
   const client = await findPersonClient(withinRequest(auth, request).store, clientIds);
-  const { clientId, tenant, rateLimit } = client;
-  request.access = { clientId, tenant, rateLimit };
+  request.access = accessOf(client);
   await sessions.begin(request, reply, client);
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type TokenErrorCode, tokenErrorStatuses } from '../../../contract/error-code.ts';
+import { type ErrorCode, type TokenErrorCode, tokenErrorStatuses } from '../../../contract/error-code.ts';
 import type { TokenErrorBody } from '../../../contract/oauth/token.ts';
 import { TokenError } from '../../auth/error.ts';
 import { StorageError } from '../../storage/error.ts';
@@ -59,7 +59,10 @@ function describeTokenError(
   error: unknown,
 ): Pick<TokenError, 'code' | 'message'> & { retryAfterSeconds?: number | undefined } {
   if (error instanceof TokenError) return error;
-  if (error instanceof RequestError) return describeRequestError(error);
+  if (error instanceof RequestError) {
+    const { code, message, headers } = error;
+    return { code: codes[code] ?? 'invalid_request', message, retryAfterSeconds: Number(headers['retry-after']) };
+  }
   if (error instanceof StorageError && error.code !== 'UNUSABLE') {
     return { code: 'temporarily_unavailable', message: 'Cannot issue a token now: try again shortly' };
   }
@@ -73,14 +76,7 @@ function describeTokenError(
   return { code: 'server_error', message: 'Cannot issue a token: an internal error occurred' };
 }
 
-function describeRequestError({ code, message, headers }: RequestError): ReturnType<typeof describeTokenError> {
-  const retryAfterSeconds = Number(headers['retry-after']);
-  switch (code) {
-    case 'TOO_MANY_REQUESTS':
-      return { code: 'slow_down', message, retryAfterSeconds };
-    case 'UNAVAILABLE':
-      return { code: 'temporarily_unavailable', message, retryAfterSeconds };
-    default:
-      return { code: 'invalid_request', message };
-  }
-}
+const codes: Partial<Record<ErrorCode, TokenErrorCode>> = {
+  TOO_MANY_REQUESTS: 'slow_down',
+  UNAVAILABLE: 'temporarily_unavailable',
+};
