@@ -82,10 +82,10 @@ function toEntry(event: AuditEvent, recordedAt: number): NewAuditEntry {
 const printable = (name: string | null): string | null =>
   name?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, nameLengthMax) ?? null;
 
-type WrittenEntry = ReturnType<typeof formatAuditEntry>;
+type WrittenEntry = ReturnType<typeof formatAuditEntry<number | null>>;
 
 /** An entry as API, command and log stream show it; `id` is null if it is not stored. */
-export const formatAuditEntry = (entry: Omit<AuditEntryRow, 'id'> & { readonly id: number | null }) => ({
+export const formatAuditEntry = <Id>(entry: Omit<AuditEntryRow, 'id'> & { readonly id: Id }) => ({
   id: entry.id,
   recorded_at: formatInstant(entry.recordedAt),
   actor: { kind: entry.actorKind, id: entry.actorId, name: entry.actorName },

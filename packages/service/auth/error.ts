@@ -36,7 +36,7 @@ export const describeStray = (values: Readonly<Record<string, string | undefined
 /** Why a client cannot be managed as requested. The message states the violated rule. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
-  readonly code: 'INVALID' | 'NOT_FOUND' | 'IN_USE';
+  readonly code: 'INVALID' | 'NOT_FOUND' | 'CONFLICT';
 
   constructor(code: ClientError['code'], message: string) {
     super(message);

@@ -1,4 +1,3 @@
-import type { GrantType, RefreshTokenUse, Scope } from '../../contract/oauth/grant.ts';
 import type { AuditDetails, OperatorAction } from '../audit/audit-event.ts';
 import { describeClaimedId } from '../auth/clients/authenticate-client.ts';
 import {
@@ -16,6 +15,7 @@ import {
   createExternalClient,
   createClient as createOwnClient,
   disableClientById,
+  type NewClient as NewOwnClient,
   rotateClientSecret,
 } from '../auth/clients/manage-clients.ts';
 import type { Directory } from '../storage/store.ts';
@@ -26,17 +26,10 @@ import { describeDetails } from './read-clients.ts';
 import { requireTenant } from './require-tenant.ts';
 
 /** A client to create; what is absent is generated, or has its default. */
-interface NewClient {
+interface NewClient extends Omit<NewOwnClient, 'tenant'> {
   readonly tenant: string;
-  readonly clientId?: string | undefined;
-  readonly secret?: string | undefined;
-  readonly grants?: readonly GrantType[] | undefined;
-  readonly scopes?: readonly Scope[] | undefined;
-  readonly refreshTokenUse?: RefreshTokenUse | undefined;
   /** Whether only the external issuer issues its tokens. */
   readonly external?: boolean | undefined;
-  /** What people call it. */
-  readonly name?: string | undefined;
 }
 
 /** The credentials of a client; an external one has no secret. */
@@ -57,12 +50,9 @@ export function createClient(context: OperatorContext, client: NewClient): Promi
   const { external = false, ...values } = client;
   const change = async (directory: Directory, secret: ChosenSecret | undefined): Promise<Credentials> => {
     const tenant = await requireTenant(directory, client.tenant, 'add');
-    if (secret !== undefined) return createOwnClient(directory, context.now(), { ...given(values), tenant }, secret);
-    return createExternalClient(directory, context.now(), {
-      ...given({ name: client.name }),
-      tenant,
-      clientId: externalId(client),
-    });
+    if (secret !== undefined) return createOwnClient(directory, context.now(), { ...values, tenant }, secret);
+    const { name } = client;
+    return createExternalClient(directory, context.now(), { name, tenant, clientId: externalId(client) });
   };
   const prepare = async () =>
     external ? undefined : chooseSecret(client.secret, [client.clientId ?? '', client.tenant]);
@@ -82,7 +72,7 @@ function externalId({ clientId, secret, grants, scopes, refreshTokenUse }: NewCl
 /** Changes a client. Throws `ClientError` if there is none, as all functions below do. */
 export const updateClient = (context: OperatorContext, clientId: string, edit: ClientEdit) =>
   performOn(context, 'client.update', clientId, async (directory) => {
-    if (Object.keys(edit).length === 0) {
+    if (Object.values(edit).every((value) => value === undefined)) {
       throw new OperatorError(
         'INVALID',
         'Cannot update the client: at least one of name, grants, scopes, refresh token use, rate limit and external must be given',
@@ -166,9 +156,3 @@ async function performOn<T, P = undefined>(
   const action = { name, target, ...(Object.keys(named).length > 0 && { details: named }) };
   return perform(context, action, change, prepare && (() => prepare(found?.tenant ?? '')));
 }
-
-type Given<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };
-
-/** Drops the members that are `undefined`. */
-const given = <T extends object>(values: T): Given<T> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>;

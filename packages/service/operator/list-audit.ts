@@ -1,8 +1,5 @@
-import type { AuditEntry } from '../../contract/operator/audit.ts';
-import { formatAuditEntry } from '../audit/audit-log.ts';
 import {
   type AuditEntries,
-  type AuditEntryRow,
   type AuditFilter,
   type AuditPage,
   listAuditEntries,
@@ -15,6 +12,3 @@ export const listAudit = (
   filter: AuditFilter,
   page: AuditPage,
 ): Promise<AuditEntries> => listAuditEntries(store, filter, page);
-
-/** An entry as the API and the command show it. */
-export const describeAuditEntry = (row: AuditEntryRow): AuditEntry => ({ ...formatAuditEntry(row), id: row.id });

@@ -1,6 +1,7 @@
 import type { AuditDetails, AuditEvent, OperatorAction } from '../audit/audit-event.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { ClientError, KeyError, ThrottledError } from '../auth/error.ts';
+import type { OperatorAccess } from '../auth/verify/authorize-operator.ts';
 import { ImportError } from '../import/error.ts';
 import { StorageError } from '../storage/error.ts';
 import type { Directory, Store } from '../storage/store.ts';
@@ -31,13 +32,8 @@ interface ActionTarget {
 export type Actor = OperatorActor | CommandActor | ClientActor;
 
 /** The holder of an operator's token; `address` is where the request came from. */
-export interface OperatorActor {
+export interface OperatorActor extends Omit<OperatorAccess, 'lastUsedAt'> {
   readonly kind: 'operator';
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  /** When the token expires, in UTC epoch seconds; `null` if never. */
-  readonly expiresAt: number | null;
   readonly address: string;
 }
 

@@ -30,19 +30,14 @@ export function createTenant(context: OperatorContext, name?: string): Promise<T
     }
     const isNew = await insertTenant(directory, tenant, context.now());
     const found = await requireAnyTenant(directory, tenant);
-    if (isNew) return describeTenant({ ...found, ...empty(context) });
+    const bytesMax = context.store.tenantBytesMax;
+    if (isNew) return describeTenant({ ...found, records: 0, latest: undefined, bytesMax });
     throw new OperatorError(
       'CONFLICT',
       `Cannot create the tenant: its name must not be in use: current value is '${tenant}', created at ${formatInstant(found.createdAt)}`,
     );
   });
 }
-
-const empty = ({ store }: Pick<OperatorContext, 'store'>) => ({
-  records: 0,
-  latest: undefined,
-  bytesMax: store.tenantBytesMax,
-});
 
 /** Number of tenants that are counted at the same time: fewer than a pool has connections. */
 const countedTogether = 4;

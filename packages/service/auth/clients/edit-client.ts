@@ -1,4 +1,3 @@
-import type { GrantType, RefreshTokenUse, Scope } from '../../../contract/oauth/grant.ts';
 import type { Directory } from '../../storage/store.ts';
 import { type ClientRow, findClient } from '../../storage/tables/client.ts';
 import {
@@ -6,6 +5,7 @@ import {
   enableClient,
   makeClientExternal,
   revokeClientTokens,
+  type ClientEdit as StoredEdit,
   updateClient,
 } from '../../storage/tables/client-changes.ts';
 import { listSecretLifetimes, type SecretLifetime } from '../../storage/tables/client-secret.ts';
@@ -14,20 +14,12 @@ import { ClientError } from '../error.ts';
 import { unknownClient } from './manage-clients.ts';
 
 /** Changes to a client; an absent member leaves the value unchanged. */
-export interface ClientEdit {
-  readonly grants?: readonly GrantType[];
-  readonly scopes?: readonly Scope[];
-  /** `null` for the service's default. */
-  readonly refreshTokenUse?: RefreshTokenUse | null;
-  /** Requests per minute; 0 for no limit, `null` for the service's default. */
-  readonly rateLimit?: number | null;
-  /** `null` to remove it. */
-  readonly name?: string | null;
+export interface ClientEdit extends StoredEdit {
   /**
    * Turns the client into an external one: only an external issuer issues its tokens, and it has no
    * grants and no secret.
    */
-  readonly external?: boolean;
+  readonly external?: boolean | undefined;
 }
 
 /** A client with the lifetimes of its valid secrets. */

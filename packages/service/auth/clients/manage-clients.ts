@@ -12,17 +12,17 @@ import { secretFault } from './secret-rule.ts';
  * A client to create. By default its id and secret are generated, it may use all grants, and its
  * scope is that of the report.
  */
-interface NewClient {
+export interface NewClient {
   readonly tenant: TenantId;
-  readonly clientId?: string;
+  readonly clientId?: string | undefined;
   /** The client's existing secret. It is hashed with argon2id, as a person may have chosen it. */
-  readonly secret?: string;
-  readonly grants?: readonly GrantType[];
-  readonly scopes?: readonly Scope[];
+  readonly secret?: string | undefined;
+  readonly grants?: readonly GrantType[] | undefined;
+  readonly scopes?: readonly Scope[] | undefined;
   /** Whether its used refresh tokens are replaced; by default as configured for the service. */
-  readonly refreshTokenUse?: RefreshTokenUse;
+  readonly refreshTokenUse?: RefreshTokenUse | undefined;
   /** What people call it. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 /** The credentials of a new client. The secret is shown once and stored only as a hash. */
@@ -45,7 +45,7 @@ export async function createClient(
   const clientId = client.clientId ?? `sr-${randomBytes(12).toString('hex')}`;
   requireClientId(clientId);
   const { secret, hash } = chosen ?? (await chooseSecret(client.secret, [clientId, client.tenant]));
-  await insertNew(store, nowSeconds, { grants: grantTypes, ...client, clientId }, hash);
+  await insertNew(store, nowSeconds, { ...client, clientId, grants: client.grants ?? grantTypes }, hash);
   return { client_id: clientId, client_secret: secret };
 }
 
@@ -56,7 +56,7 @@ export async function createClient(
 export async function createExternalClient(
   store: Directory,
   nowSeconds: number,
-  client: { readonly tenant: TenantId; readonly clientId: string; readonly name?: string },
+  client: Pick<NewClient, 'tenant' | 'name'> & { readonly clientId: string },
 ): Promise<{ readonly client_id: string }> {
   requireClientId(client.clientId);
   await insertNew(store, nowSeconds, { ...client, grants: [] }, undefined);
@@ -124,7 +124,7 @@ async function insertNew(
   };
   if (await insertClient(store, client, secretHash)) return;
   throw new ClientError(
-    'IN_USE',
+    'CONFLICT',
     `Cannot create the client: its id must not be in use: current value is '${requested.clientId}'`,
   );
 }

@@ -6,6 +6,7 @@ import type { Setting } from '../../../contract/operator/setting.ts';
 import { describeFaults } from '../../../contract/parameter-faults.ts';
 import { ProblemError } from '../../../contract/problem.ts';
 import { ruleOf } from '../../../contract/schema.ts';
+import { formatAuditEntry } from '../../audit/audit-log.ts';
 import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
 import { listKeys } from '../../auth/keys/rotate-keys.ts';
 import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
@@ -22,7 +23,7 @@ import { runDoctor, showDoctor } from '../../operator/doctor.ts';
 import { eraseSubscriptions } from '../../operator/erase.ts';
 import { describeImport, listImports, readImportErrors, showImport } from '../../operator/imports.ts';
 import { describeKey, rotateKeys } from '../../operator/keys.ts';
-import { describeAuditEntry, listAudit } from '../../operator/list-audit.ts';
+import { listAudit } from '../../operator/list-audit.ts';
 import {
   createOperator,
   describeOperator,
@@ -89,15 +90,8 @@ export function addClientRoutes(add: AddRoute): void {
     }),
   );
   add('updateClient', ({ context, params: { client_id: id = '' }, body }) => {
-    const { name, grants, scopes, refresh_token_use: use, rate_limit_per_minute: rateLimit, external } = body;
-    return updateClient(context, id, {
-      ...(name !== undefined && { name }),
-      ...(grants !== undefined && { grants }),
-      ...(scopes !== undefined && { scopes }),
-      ...(use !== undefined && { refreshTokenUse: use }),
-      ...(rateLimit !== undefined && { rateLimit }),
-      ...(external !== undefined && { external }),
-    });
+    const { refresh_token_use: refreshTokenUse, rate_limit_per_minute: rateLimit, ...edit } = body;
+    return updateClient(context, id, { ...edit, refreshTokenUse, rateLimit });
   });
   add('rotateClient', ({ context, params: { client_id: id = '' }, body }) =>
     rotateClient(context, id, {
@@ -218,7 +212,7 @@ export function addAuditRoutes(add: AddRoute): void {
     const at = cursor === undefined ? after : Number(parseCursor(cursor, 1, entryId)[0]);
     const page = after === undefined ? { limit, before: at } : { limit, after: at };
     const { entries, reached, hasMore } = await listAudit(context, filter, page);
-    return { data: entries.map(describeAuditEntry), next: hasMore ? formatCursor([String(reached)]) : null };
+    return { data: entries.map(formatAuditEntry), next: hasMore ? formatCursor([String(reached)]) : null };
   });
 }
 

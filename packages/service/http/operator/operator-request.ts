@@ -20,12 +20,9 @@ import { RequestError } from '../listener/error.ts';
 export type AuthorizeOperator = (request: FastifyRequest, scope: OperatorScope) => Promise<OperatorAccess>;
 
 /** The actor of a request by an operator, without the token. */
-export const actorOf = ({ id, name, scopes, expiresAt }: OperatorAccess, address: string): OperatorActor => ({
+export const actorOf = ({ lastUsedAt: _, ...operator }: OperatorAccess, address: string): OperatorActor => ({
   kind: 'operator',
-  id,
-  name,
-  scopes,
-  expiresAt,
+  ...operator,
   address,
 });
 
@@ -86,22 +83,16 @@ function readParameter(schema: TSchema, value: string): string | number | undefi
 const meant = (schema: TSchema, value: string): string =>
   didYouMean(value, (schema as { enum?: readonly string[] }).enum ?? []);
 
-const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
+const codes: Readonly<Record<OperatorErrorCode | ClientError['code'], ErrorCode>> = {
   INVALID: 'INVALID_REQUEST_PARAMS',
   FORBIDDEN: 'ACCESS_DENIED',
   NOT_FOUND: 'NOT_FOUND',
   CONFLICT: 'CONFLICT',
 };
 
-const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
-  INVALID: 'INVALID_REQUEST_PARAMS',
-  NOT_FOUND: 'NOT_FOUND',
-  IN_USE: 'CONFLICT',
-};
-
 export function rejectAction(error: unknown): never {
-  if (error instanceof OperatorError) throw new RequestError(codes[error.code], error.message);
-  if (error instanceof ClientError) throw new RequestError(clientCodes[error.code], error.message);
+  if (error instanceof OperatorError || error instanceof ClientError)
+    throw new RequestError(codes[error.code], error.message);
   if (error instanceof KeyError && error.code === 'CONFLICT') throw new RequestError('CONFLICT', error.message);
   if (error instanceof ImportError) throw toRequestError(error, []);
   throw error;

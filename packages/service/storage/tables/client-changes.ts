@@ -63,15 +63,15 @@ const revokeAll = (clientId: string, nowSeconds: number): readonly DirectoryStat
 ];
 
 /** Changes to a client; omitted properties stay as they are. */
-interface ClientEdit {
+export interface ClientEdit {
   /** `null` for no name. */
-  readonly name?: string | null;
-  readonly grants?: readonly string[];
-  readonly scopes?: readonly string[];
+  readonly name?: string | null | undefined;
+  readonly grants?: readonly string[] | undefined;
+  readonly scopes?: readonly string[] | undefined;
   /** `null` for the service's default. */
-  readonly refreshTokenUse?: RefreshTokenUse | null;
-  /** `null` for the service's default. */
-  readonly rateLimit?: number | null;
+  readonly refreshTokenUse?: RefreshTokenUse | null | undefined;
+  /** Requests per minute; 0 for no limit, `null` for the service's default. */
+  readonly rateLimit?: number | null | undefined;
 }
 
 /**
