@@ -31,11 +31,7 @@ type SendFindings = (request: FastifyRequest, reply: FastifyReply) => Promise<Fa
  * time read them, so that most reader threads stay free; others wait in turn, each with one
  * request.
  */
-export function createFindingsSender({
-  report,
-  exports,
-  sendTagged,
-}: Pick<SharedParts, 'report' | 'exports' | 'sendTagged'>): SendFindings {
+export function createFindingsSender({ report, exports, sendTagged }: SharedParts): SendFindings {
   const takeSlot = createSlots({ max: findingsMax, perClientMax: 1, perTenantMax: 1 }, 'scan');
   const queue = new FairQueue({
     runningMax: 2,
@@ -76,19 +72,9 @@ export function createFindingsSender({
 }
 
 /** Adds `GET /v1/subscription/findings`. */
-export function addFindingsRoute(
-  app: FastifyInstance,
-  { onRequest, preHandler }: SharedParts,
-  send: SendFindings,
-): void {
-  app.route({
-    method: 'GET',
-    url: operations.getSubscriptionFindings.path,
-    onRequest: [onRequest, acceptJson],
-    preHandler,
-    handler: async (request, reply) => {
-      parseNoParameters(queryOf(request));
-      return send(request, reply);
-    },
+export function addFindingsRoute(app: FastifyInstance, send: SendFindings): void {
+  app.get(operations.getSubscriptionFindings.path, { onRequest: acceptJson }, async (request, reply) => {
+    parseNoParameters(queryOf(request));
+    return send(request, reply);
   });
 }

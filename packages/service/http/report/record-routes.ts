@@ -12,11 +12,8 @@ import { whileConnected } from '../listener/request-deadline.ts';
 import { acceptJson, type SharedParts } from './report-routes.ts';
 
 /** Adds `GET /v1/subscription/{id}` and its history. */
-export function addRecordRoutes(
-  app: FastifyInstance,
-  { report, sendTagged, onRequest: authorize, preHandler }: SharedParts,
-): void {
-  const onRequest = [authorize, acceptJson];
+export function addRecordRoutes(app: FastifyInstance, { report, sendTagged }: SharedParts): void {
+  const onRequest = acceptJson;
   const sendOne = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -30,28 +27,18 @@ export function addRecordRoutes(
         return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision, timings: [] };
       },
     });
-  app.route<{ Params: { id: string } }>({
-    method: 'GET',
-    url: routePath(operations.getSubscriptionHistory.path),
-    onRequest,
-    preHandler,
-    handler: async (request, reply) => {
-      parseNoParameters(queryOf(request));
-      const { id } = request.params;
-      return sendOne(request, reply, ['history', id], (context, tenant) => getSubscriptionHistory(context, tenant, id));
-    },
+  const historyPath = routePath(operations.getSubscriptionHistory.path);
+  app.get<{ Params: { id: string } }>(historyPath, { onRequest }, async (request, reply) => {
+    parseNoParameters(queryOf(request));
+    const { id } = request.params;
+    return sendOne(request, reply, ['history', id], (context, tenant) => getSubscriptionHistory(context, tenant, id));
   });
-  app.route<{ Params: { id: string } }>({
-    method: 'GET',
-    url: routePath(operations.getSubscription.path),
-    onRequest,
-    preHandler,
-    handler: async (request, reply) => {
-      const query = parseOne(queryOf(request), report);
-      const { id } = request.params;
-      return sendOne(request, reply, ['record', id, query], (context, tenant) =>
-        getSubscription(context, tenant, id, query),
-      );
-    },
+  const path = routePath(operations.getSubscription.path);
+  app.get<{ Params: { id: string } }>(path, { onRequest }, async (request, reply) => {
+    const query = parseOne(queryOf(request), report);
+    const { id } = request.params;
+    return sendOne(request, reply, ['record', id, query], (context, tenant) =>
+      getSubscription(context, tenant, id, query),
+    );
   });
 }

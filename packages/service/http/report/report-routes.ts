@@ -8,34 +8,25 @@ import type { ReportContext, ReportQuery } from '../../report/report-query.ts';
 import { createStages } from '../../report/stages.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
-import { acceptBodies, queryOf, routePath } from '../listener/operation-routes.ts';
+import { acceptBodies, queryOf } from '../listener/operation-routes.ts';
 import { preferredType } from '../listener/preferred-type.ts';
 import { whileConnected } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
-import { refuseMethod } from '../listener/unrouted.ts';
 import { createExportSender } from './send-export.ts';
 import type { TaggedSender } from './send-tagged.ts';
 
-/** What the report operations share: limits, entity tags, and the hooks of each of their routes. */
+/** What the report operations share: limits and entity tags. */
 export interface SharedParts {
   readonly report: ReportContext;
   readonly exports: ExportLimits;
   readonly sendTagged: TaggedSender;
-  /** Authorizes and counts a request, before its body is read. */
-  readonly onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-  /** Waits for the turn of a request, after its body has arrived. */
-  readonly preHandler: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
 /** Sends a report for the query that `parse` returns. */
 type SendReport = (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => Promise<FastifyReply>;
 
 /** Makes the function that sends one page, or with `all=true` the whole report. */
-export function createReportSender({
-  report,
-  exports,
-  sendTagged,
-}: Omit<SharedParts, 'onRequest' | 'preHandler'>): SendReport {
+export function createReportSender({ report, exports, sendTagged }: SharedParts): SendReport {
   const keyOf = createPageKey(report);
   const sendWhole = createExportSender(report, exports);
   return async (request, reply, parse) => {
@@ -54,36 +45,19 @@ export function createReportSender({
 const searchBytesMax = 262_144;
 
 /** Adds `GET /v1/subscription` and its search by `POST`. */
-export function addReportRoutes(
-  app: FastifyInstance,
-  { report, onRequest, preHandler }: SharedParts,
-  sendReport: SendReport,
-): void {
-  app.route({
-    method: 'GET',
-    url: routePath(operations.listSubscriptions.path),
-    onRequest,
-    preHandler,
-    handler: (request, reply) =>
-      sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
-  });
+export function addReportRoutes(app: FastifyInstance, report: ReportContext, sendReport: SendReport): void {
+  app.get(operations.listSubscriptions.path, (request, reply) =>
+    sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
+  );
   app.register(async (scope) => {
     acceptBodies(scope);
-    const { path } = operations.searchSubscriptions;
-    scope.get(path, refuseMethod); // or a record of the id 'search' would be looked for
-    scope.route({
-      method: 'POST',
-      url: path,
-      bodyLimit: searchBytesMax,
-      onRequest,
-      preHandler,
-      handler: (request, reply) =>
-        sendReport(request, reply, () => {
-          parseNoParameters(queryOf(request), 'left out: the parameters of a search must be members of its body');
-          const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
-          return parseSearch(body, report, acceptedFormat(request, formatWords));
-        }),
-    });
+    scope.post(operations.searchSubscriptions.path, { bodyLimit: searchBytesMax }, (request, reply) =>
+      sendReport(request, reply, () => {
+        parseNoParameters(queryOf(request), 'left out: the parameters of a search must be members of its body');
+        const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+        return parseSearch(body, report, acceptedFormat(request, formatWords));
+      }),
+    );
   });
 }
 

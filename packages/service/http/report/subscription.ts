@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { operations } from '../../../contract/operations.ts';
 import type { Access } from '../../auth/verify/resource-server.ts';
 import type { ReportContext } from '../../report/report-query.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { type FairQueue, takeTurn } from '../listener/fair-queue.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import type { ExportLimits } from '../listener/slots.ts';
+import { refuseMethod } from '../listener/unrouted.ts';
 import { addFindingsRoute, createFindingsSender } from './findings-routes.ts';
 import { addRecordRoutes } from './record-routes.ts';
-import { addReportRoutes, createReportSender, type SharedParts } from './report-routes.ts';
+import { addReportRoutes, createReportSender } from './report-routes.ts';
 import { createTaggedSender } from './send-tagged.ts';
 import { addSummaryRoutes } from './summary-routes.ts';
 
@@ -35,24 +37,25 @@ export type AddSubscriptionRoutes = (app: FastifyInstance, authorize?: Authorize
  */
 export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscriptionRoutes {
   const { report, limiter, queue, exports } = routes;
-  const sendTagged = createTaggedSender(report.store);
-  const sendReport = createReportSender({ report, exports, sendTagged });
-  const sendFindings = createFindingsSender({ report, exports, sendTagged });
+  const shared = { report, exports, sendTagged: createTaggedSender(report.store) };
+  const sendReport = createReportSender(shared);
+  const sendFindings = createFindingsSender(shared);
   const authorizeByToken: AuthorizeRequest = ({ headers }) => routes.authorize(headers.authorization);
   return (app, authorize = authorizeByToken) => {
-    const shared: SharedParts = {
-      report,
-      exports,
-      sendTagged,
-      onRequest: async (request, reply) => {
+    // or a record of the id 'search' would be looked for
+    app.get(operations.searchSubscriptions.path, refuseMethod);
+    app.register(async (scope) => {
+      // before the body of a request is read
+      scope.addHook('onRequest', async (request, reply) => {
         request.access = await authorize(request, reply);
         await limiter.count(request, reply);
-      },
-      preHandler: (request, reply) => takeTurn(queue, accessOf(request).tenant, request, reply),
-    };
-    addReportRoutes(app, shared, sendReport);
-    addSummaryRoutes(app, shared);
-    addFindingsRoute(app, shared, sendFindings);
-    addRecordRoutes(app, shared); // after the names that would be ids of records
+      });
+      // after its body has arrived
+      scope.addHook('preHandler', (request, reply) => takeTurn(queue, accessOf(request).tenant, request, reply));
+      addReportRoutes(scope, report, sendReport);
+      addSummaryRoutes(scope, shared);
+      addFindingsRoute(scope, sendFindings);
+      addRecordRoutes(scope, shared); // after the names that would be ids of records
+    });
   };
 }

@@ -9,7 +9,7 @@ import type { ReportContext } from '../../report/report-query.ts';
 import { createStages, type StageTimer } from '../../report/stages.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { accessOf } from '../listener/access-log.ts';
-import { queryOf, routePath } from '../listener/operation-routes.ts';
+import { queryOf } from '../listener/operation-routes.ts';
 import { whileConnected } from '../listener/request-deadline.ts';
 import { acceptedFormat, acceptJson, type SharedParts } from './report-routes.ts';
 import type { TaggedResponse } from './send-tagged.ts';
@@ -27,10 +27,7 @@ interface Answer<Query> {
 }
 
 /** Adds the summary of the report, its changes and their summary. */
-export function addSummaryRoutes(
-  app: FastifyInstance,
-  { report, sendTagged, onRequest, preHandler }: SharedParts,
-): void {
+export function addSummaryRoutes(app: FastifyInstance, { report, sendTagged }: SharedParts): void {
   const send = async <Query>(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -44,40 +41,26 @@ export function addSummaryRoutes(
       load: () => load(whileConnected(report, request), tenant, query, stages),
     });
   };
-  app.route({
-    method: 'GET',
-    url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
-    onRequest: [onRequest, acceptJson],
-    preHandler,
-    handler: (request, reply) =>
-      send(request, reply, {
-        parse: () => parseSummary(queryOf(request), report),
-        keyOf: summaryKey,
-        load: ({ store }, tenant, query, stages) => getSubscriptionSummary(store, tenant, query, stages),
-      }),
-  });
-  app.route({
-    method: 'GET',
-    url: operations.listSubscriptionChanges.path,
-    onRequest,
-    preHandler,
-    handler: (request, reply) =>
-      send(request, reply, {
-        parse: () => parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats)),
-        keyOf: (query) => changesKey(report, query),
-        load: listChanges,
-      }),
-  });
-  app.route({
-    method: 'GET',
-    url: operations.getChangesSummary.path,
-    onRequest: [onRequest, acceptJson],
-    preHandler,
-    handler: (request, reply) =>
-      send(request, reply, {
-        parse: () => parseChangesSummary(queryOf(request), report),
-        keyOf: changesSummaryKey,
-        load: getChangesSummary,
-      }),
-  });
+  // before a record of the id 'summary'
+  app.get(operations.getSubscriptionSummary.path, { onRequest: acceptJson }, (request, reply) =>
+    send(request, reply, {
+      parse: () => parseSummary(queryOf(request), report),
+      keyOf: summaryKey,
+      load: ({ store }, tenant, query, stages) => getSubscriptionSummary(store, tenant, query, stages),
+    }),
+  );
+  app.get(operations.listSubscriptionChanges.path, (request, reply) =>
+    send(request, reply, {
+      parse: () => parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats)),
+      keyOf: (query) => changesKey(report, query),
+      load: listChanges,
+    }),
+  );
+  app.get(operations.getChangesSummary.path, { onRequest: acceptJson }, (request, reply) =>
+    send(request, reply, {
+      parse: () => parseChangesSummary(queryOf(request), report),
+      keyOf: changesSummaryKey,
+      load: getChangesSummary,
+    }),
+  );
 }
