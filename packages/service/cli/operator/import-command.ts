@@ -104,12 +104,10 @@ async function runImport(
 function withProgress(source: CommandSource, output: Output) {
   const bar = createProgressBar(output, source.bytes);
   let bytes = 0;
-  const open = (): AsyncIterable<Buffer> => {
-    bytes = 0;
-    return source.open((more) => {
-      bytes += more;
+  const open = (): AsyncIterable<Buffer> =>
+    source.open((read) => {
+      bytes = read;
       if (source.spool !== undefined) bar.updateBytes(bytes);
     });
-  };
   return { opened: { ...source, open }, onProgress: (rows: number) => bar.update(bytes, rows), end: bar.end };
 }

@@ -20,8 +20,8 @@ export interface ImportSource {
   /** Which columns of CSV are which fields. */
   readonly mapping: ColumnMapping | typeof savedMapping | undefined;
   /**
-   * Opens the source from the start and reports the size of each chunk. Standard input and pipes
-   * can be opened once.
+   * Opens the source from the start and reports how many bytes were read so far. Standard input and
+   * pipes can be opened once.
    */
   open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
 }
@@ -104,8 +104,10 @@ async function* counted(
   stream: AsyncIterable<Buffer>,
   onBytes: (bytes: number) => void = () => undefined,
 ): AsyncGenerator<Buffer> {
+  let bytes = 0;
   for await (const chunk of stream) {
-    onBytes(chunk.length);
+    bytes += chunk.length;
+    onBytes(bytes);
     yield chunk;
   }
 }

@@ -42,11 +42,7 @@ async function load(
     columns: source.mapping === savedMapping ? savedMapping : source.mapping && JSON.stringify(source.mapping),
   };
   const bar = createProgressBar(output, source.bytes);
-  let bytes = 0;
-  const body = source.open((more) => {
-    bytes += more;
-    bar.updateBytes(bytes);
-  });
+  const body = source.open((bytes) => bar.updateBytes(bytes));
   const text = await send(server, {
     method,
     path: pathOf(path, { tenant: options.tenant }) + queryOf(query),
