@@ -3,7 +3,7 @@ import type { SubscriptionSummary, SummaryGroup } from '../../contract/summary.t
 import { countErased, type Moment, summarisePast } from '../storage/read/past.ts';
 import type { DimensionCounts, SummaryBucket, SummaryCounts, SummaryPlan } from '../storage/read/summary.ts';
 import type { SqlValue, Store, TenantId } from '../storage/store.ts';
-import { boundsOf } from '../storage/subscription-filter.ts';
+import { boundsOf, type DateBounds } from '../storage/subscription-filter.ts';
 import { type BucketUnit, calendarOf, formatBucket, periodWithin } from './calendar.ts';
 import { explainNothing } from './explain-nothing.ts';
 import { type AskedFilters, canonicalFilters, dateColumns, describeFilters, planFilter } from './filters.ts';
@@ -70,12 +70,14 @@ export function planSummary(query: SummaryQuery): SummaryPlan {
 function planBucket(query: SummaryQuery): SummaryBucket | undefined {
   const unit = bucketUnit(query.by);
   if (unit === undefined) return undefined;
-  const dateColumn = dateColumns[query.dateField];
-  const { afterSeconds, beforeSeconds } =
-    boundsOf(planFilter(query)).find((each) => each.dateColumn === dateColumn) ?? {};
+  const { afterSeconds, beforeSeconds } = dateBoundsOf(query);
   const period = periodWithin(afterSeconds, beforeSeconds, query.nowSeconds);
-  return { dateColumn, ...calendarOf(unit, query.zone, period) };
+  return { dateColumn: dateColumns[query.dateField], ...calendarOf(unit, query.zone, period) };
 }
+
+/** The bounds of the date that days and months are of. */
+export const dateBoundsOf = (query: AskedFilters): Partial<DateBounds> =>
+  boundsOf(planFilter(query)).find(({ dateColumn }) => dateColumn === dateColumns[query.dateField]) ?? {};
 
 function formatSummary(query: SummaryQuery, counts: SummaryCounts, explanation: string | undefined): FormattedReport {
   const { total } = counts;

@@ -15,8 +15,8 @@ import type { Zone } from '../../contract/zone.ts';
 import { daySeconds } from './calendar.ts';
 import { findFilterContradictions, findUnreadablePast } from './contradictions.ts';
 import { refuse } from './error.ts';
-import { dateColumns, planFilter, readFilters } from './filters.ts';
-import type { SummaryQuery } from './get-subscription-summary.ts';
+import { readFilters } from './filters.ts';
+import { dateBoundsOf, type SummaryQuery } from './get-subscription-summary.ts';
 import { parseMoment } from './moment.ts';
 import { createParameterReader } from './read-parameters.ts';
 import type { QueryContext } from './report-query.ts';
@@ -79,10 +79,7 @@ const strangerFault = (parameter: string): Fault => ({
  */
 function tooManyDays(query: SummaryQuery, zone: Zone | undefined): Fault[] {
   if (!query.by.includes('day')) return [];
-  const column = dateColumns[query.dateField];
-  const filter = planFilter(query);
-  const bounds = [filter, ...(filter.furtherBounds ?? [])].find(({ dateColumn }) => dateColumn === column);
-  const { afterSeconds, beforeSeconds } = bounds ?? {};
+  const { afterSeconds, beforeSeconds } = dateBoundsOf(query);
   if (afterSeconds !== undefined && beforeSeconds !== undefined) {
     const offsetAt = (seconds: number): number => zone?.offsetAt(seconds) ?? 0;
     const length = beforeSeconds - afterSeconds - 1;
