@@ -13,7 +13,7 @@ import type { SqlValue, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
 import { calendarOf, formatBucket, periodWithin } from './calendar.ts';
 import { keyBehind } from './change-token.ts';
-import { ReportError } from './error.ts';
+import { refuse } from './error.ts';
 import { findPeriodStart, isReadable, settleSince, writeToken } from './list-changes.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import { notKept, readTenant, requireRevision, settle } from './moment.ts';
@@ -72,7 +72,8 @@ async function readPeriod(reader: TenantReader, tenant: TenantId, bounds: Period
   const { key, base } = await findPeriodStart(reader, tenant, { history, since, moment });
   if (!isReadable(history, base)) throw notKept(history, { parameter: 'since', value: `revision ${base}` });
   const end = bounds.end === undefined ? revision : (await requireRevision(reader, bounds.end, 'until')).revision;
-  if (end < base) throw beforeSince(end, base);
+  const fault = { parameter: 'until', value: `revision ${end}`, rule: `after since, which is revision ${base}` };
+  if (end < base) refuse([fault], false);
   const period: ChangesPeriod = { after: key, base, ...(end < revision && { until: end }) };
   const { fromSeconds, lastSeconds = 0 } = history.kept ?? {};
   const days = calendarOf('day', bounds.zone, periodWithin(fromSeconds, undefined, lastSeconds));
@@ -80,16 +81,6 @@ async function readPeriod(reader: TenantReader, tenant: TenantId, bounds: Period
   const products = new Set(counts.products.listed.flatMap(({ from, to }) => [String(from), String(to)]));
   const productNames = products.size === 0 ? new Map() : await readProductNames(reader, [...products]);
   return { history, base, end, counts, productNames };
-}
-
-function beforeSince(end: number, base: number): ReportError {
-  const rule = `after since, which is revision ${base}`;
-  const value = `revision ${end}`;
-  return new ReportError(
-    'INVALID_REQUEST_PARAMS',
-    [`Cannot use 'until': it must be ${rule}: current value is '${value}'`],
-    [{ parameter: 'until', value, rule }],
-  );
 }
 
 function formatCounts(

@@ -1,12 +1,12 @@
 import { durationText, formatInstant } from '../../contract/instant.ts';
 import { parseInstantIn } from '../../contract/local-time.ts';
-import { faultSentence } from '../../contract/problem.ts';
+import type { ProblemReport } from '../../contract/problem.ts';
 import type { Zone } from '../../contract/zone.ts';
 import { findRevision, type Moment, type PastRevision, type SettledMoment } from '../storage/read/past.ts';
 import type { ReadOptions, Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
 import { settleInstant, type TrustedHistory } from '../storage/tables/settle-instant.ts';
-import { ReportError } from './error.ts';
+import { ReportError, refuse } from './error.ts';
 
 /**
  * Parses a moment of the past, a date-time or a revision. A date-time means the last revision that
@@ -46,14 +46,18 @@ export async function settle(
 export const describeMoment = (moment: Moment): string =>
   'revision' in moment ? String(moment.revision) : formatInstant(moment.seconds);
 
-function notTrusted({ untilSeconds, aheadSeconds }: TrustedHistory, { parameter, value }: NamedValue): ReportError {
+function notTrusted({ untilSeconds, aheadSeconds }: TrustedHistory, named: NamedValue): ReportError {
   const rule = `at most ${formatInstant(untilSeconds)}, or absent for the present: the history is ${durationText(aheadSeconds)} ahead of the clock, which the operator repairs`;
-  return new ReportError(
+  return unreadable(named, rule);
+}
+
+const unreadable = ({ parameter, value }: NamedValue, rule: string, members?: ProblemReport['members']): ReportError =>
+  new ReportError(
     'HISTORY_NOT_KEPT',
     [`Cannot read the past: '${parameter}' must be ${rule}: current value is '${value}'`],
     [{ parameter, value, rule }],
+    members,
   );
-}
 
 /** A revision that can be read, and the history that it is in. */
 interface FoundRevision extends PastRevision {
@@ -76,10 +80,8 @@ export async function requireRevision(
   const found = await findRevision(reader, history, moment);
   if (found !== undefined) return { ...found, history };
   const value = describeMoment(moment);
-  if ('revision' in moment && moment.revision > current) {
-    const fault = { parameter, value, rule: `at most the present revision, ${current}` };
-    throw new ReportError('INVALID_REQUEST_PARAMS', [faultSentence(fault)], [fault]);
-  }
+  if ('revision' in moment && moment.revision > current)
+    refuse([{ parameter, value, rule: `at most the present revision, ${current}` }], false);
   throw notKept(history, { parameter, value });
 }
 
@@ -110,18 +112,13 @@ export async function readTenant<T>(
 }
 
 /** The error of a moment that the history does not reach. */
-export function notKept({ kept }: TenantHistory, { parameter, value }: NamedValue): ReportError {
+export function notKept({ kept }: TenantHistory, named: NamedValue): ReportError {
   const start =
     kept === undefined
       ? 'of which there is none: the operator keeps none, or no record has changed since it began'
       : `which begins at ${formatInstant(kept.fromSeconds)}, with revision ${kept.from}`;
-  const rule = `within the kept history, ${start}`;
-  return new ReportError(
-    'HISTORY_NOT_KEPT',
-    [`Cannot read the past: '${parameter}' must be ${rule}: current value is '${value}'`],
-    [{ parameter, value, rule }],
-    kept && { history_begins_at: formatInstant(kept.fromSeconds) },
-  );
+  const members = kept && { history_begins_at: formatInstant(kept.fromSeconds) };
+  return unreadable(named, `within the kept history, ${start}`, members);
 }
 
 /** The headers of a response that shows a revision from which records may have been erased. */
