@@ -22,7 +22,7 @@ import { acceptBodies } from '../listener/operation-routes.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-token-error.ts';
-import { addTokenAudit, auditRequest, type TokenAudit } from './token-audit.ts';
+import { auditRequest, startTokenAudit, type TokenAudit } from './token-audit.ts';
 
 /** With a flow for each client id, invented ids of one network would get every turn. */
 const flowsPerNetwork = 8;
@@ -74,7 +74,7 @@ function addOauthRoute(
   app.register(async (scope) => {
     acceptBodies(scope, formType);
     scope.setErrorHandler(sendTokenError);
-    addTokenAudit(scope);
+    scope.addHook('onRequest', async (request) => startTokenAudit(request));
     scope.route({
       method: 'POST',
       url: path,

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { TokenErrorCode } from '../../../contract/error-code.ts';
 
 /**
@@ -26,11 +26,6 @@ declare module 'fastify' {
     /** Set on the routes of OAuth clients. */
     audit: TokenAudit | null;
   }
-}
-
-/** Starts the audit of each request of a scope as refused. */
-export function addTokenAudit(scope: FastifyInstance): void {
-  scope.addHook('onRequest', async (request) => startTokenAudit(request));
 }
 
 /** Starts the audit of a request as refused, unless `more` says otherwise. */
