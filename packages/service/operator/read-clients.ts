@@ -1,17 +1,11 @@
 import { formatInstant, timeOf } from '../../contract/instant.ts';
 import type { Client, ClientDetails, ClientSession } from '../../contract/operator/client.ts';
-import {
-  type DescribedClient,
-  describeClient as findDescribedClient,
-  listClientSessions as listSessions,
-} from '../auth/clients/edit-client.ts';
+import type { DescribedClient } from '../auth/clients/edit-client.ts';
 import { type ClientRow, isExternalClient } from '../storage/tables/client.ts';
 import { type ClientPage, listClients as readClients } from '../storage/tables/list-clients.ts';
 import type { RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { OperatorContext } from './perform.ts';
 import { requireTenant } from './require-tenant.ts';
-
-type ReadContext = Pick<OperatorContext, 'store' | 'now'>;
 
 /** A page of the clients of a tenant, or of all tenants, by tenant and id. */
 export const listClients = async (
@@ -20,14 +14,6 @@ export const listClients = async (
   page: ClientPage,
 ): Promise<readonly ClientRow[]> =>
   readClients(store, tenant === undefined ? undefined : await requireTenant(store, tenant), page);
-
-/** One client with the lifetimes of its secrets. Throws `ClientError` if there is none. */
-export const showClient = ({ store, now }: ReadContext, clientId: string): Promise<DescribedClient> =>
-  findDescribedClient(store, now(), clientId);
-
-/** The sessions of a client that can be refreshed. Throws `ClientError` if there is no client. */
-export const listClientSessions = ({ store, now }: ReadContext, clientId: string): Promise<readonly RefreshFamily[]> =>
-  listSessions(store, now(), clientId);
 
 /** A client as lists of the API and the commands show it. */
 export const describeClient = (client: ClientRow): Client => ({

@@ -7,14 +7,7 @@ import {
 } from '../../../contract/operator/operations.ts';
 import { ProblemError } from '../../../contract/problem.ts';
 import { openKeyRing } from '../../auth/keys/key-ring.ts';
-import {
-  addAuditRoutes,
-  addClientRoutes,
-  addImportRoutes,
-  addTenantRoutes,
-  keyRoutes,
-  operatorTokenRoutes,
-} from '../../http/operator/operator-handlers.ts';
+import { operatorTokenRoutes, storeRoutes } from '../../http/operator/operator-handlers.ts';
 import { type AddRoute, readInput } from '../../http/operator/operator-routes.ts';
 import { readConfig } from '../config.ts';
 import { withOperator } from '../store/command-context.ts';
@@ -35,8 +28,7 @@ export function withLocalOperations<T>(work: (call: CallOperation) => Promise<T>
     const ring = keyRingOptions(config, context.store);
     const handlers = new Map<OperatorApiId, Handle>();
     const add: AddRoute = (id, handle) => void handlers.set(id, handle);
-    for (const addGroup of [addTenantRoutes, addClientRoutes, keyRoutes(ring), addImportRoutes]) addGroup(add);
-    for (const addGroup of [operatorTokenRoutes(), addAuditRoutes]) addGroup(add);
+    for (const addGroup of [...storeRoutes(ring), operatorTokenRoutes()]) addGroup(add);
     return work(async (id, input = {}) => {
       const read = readChecked(id, input);
       if (keyOperations.includes(id)) await openKeyRing(ring);

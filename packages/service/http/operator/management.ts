@@ -18,16 +18,7 @@ import {
   type LoadRoute,
 } from './load-subscriptions.ts';
 import { addMetricsRoute } from './metrics-route.ts';
-import {
-  addAuditRoutes,
-  addClientRoutes,
-  addImportRoutes,
-  addTenantRoutes,
-  keyRoutes,
-  operatorTokenRoutes,
-  type ServiceState,
-  serviceRoutes,
-} from './operator-handlers.ts';
+import { operatorTokenRoutes, type ServiceState, serviceRoutes, storeRoutes } from './operator-handlers.ts';
 import type { AuthorizeOperator } from './operator-request.ts';
 import { addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
 
@@ -78,14 +69,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
     discardBody(request.raw, loads(request) ? bodyPace.stallMs : bodyMs);
   });
   addHealthRoutes(app, options);
-  const groups = [
-    addTenantRoutes,
-    addClientRoutes,
-    keyRoutes(options.keyRing),
-    addImportRoutes,
-    serviceRoutes(options),
-    addAuditRoutes,
-  ];
+  const groups = [...storeRoutes(options.keyRing), serviceRoutes(options)];
   const addLoadRoute = createLoadRoute(options);
   const byToken: AuthorizeOperator = ({ headers, ip }, scope) =>
     options.operatorGate.authorize(headers.authorization, scope, ip);

@@ -7,6 +7,7 @@ import { describeFaults } from '../../../contract/parameter-faults.ts';
 import { ProblemError } from '../../../contract/problem.ts';
 import { ruleOf } from '../../../contract/schema.ts';
 import { formatAuditEntry } from '../../audit/audit-log.ts';
+import { describeClient as findDescribedClient, listClientSessions } from '../../auth/clients/edit-client.ts';
 import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
 import { listKeys } from '../../auth/keys/rotate-keys.ts';
 import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
@@ -31,14 +32,7 @@ import {
   requireOwnToken,
   revokeOperator,
 } from '../../operator/operators.ts';
-import {
-  describeClient,
-  describeDetails,
-  describeSession,
-  listClientSessions,
-  listClients,
-  showClient,
-} from '../../operator/read-clients.ts';
+import { describeClient, describeDetails, describeSession, listClients } from '../../operator/read-clients.ts';
 import {
   createTenant,
   deleteTenant,
@@ -51,7 +45,7 @@ import { metricsUnavailable } from './metrics-route.ts';
 import type { AddRoute } from './operator-routes.ts';
 
 /** Adds the operations on tenants, and `eraseSubscriptions`. */
-export function addTenantRoutes(add: AddRoute): void {
+function addTenantRoutes(add: AddRoute): void {
   add('listTenants', ({ context, query }) =>
     readPage(query, {
       keyParts: 1,
@@ -74,7 +68,7 @@ export function addTenantRoutes(add: AddRoute): void {
 /** Hours for which the old secret stays valid unless the request says otherwise. */
 const defaultOverlapHours = 24;
 
-export function addClientRoutes(add: AddRoute): void {
+function addClientRoutes(add: AddRoute): void {
   addReading(add);
   addStates(add);
   add('createClient', ({ context, body }) =>
@@ -116,10 +110,10 @@ function addReading(add: AddRoute): void {
     }),
   );
   add('getClient', async ({ context, params: { client_id: id = '' } }) =>
-    describeDetails(await showClient(context, id)),
+    describeDetails(await findDescribedClient(context.store, context.now(), id)),
   );
   add('listClientSessions', async ({ context, params: { client_id: id = '' } }) => ({
-    data: (await listClientSessions(context, id)).map(describeSession),
+    data: (await listClientSessions(context.store, context.now(), id)).map(describeSession),
     next: null,
   }));
 }
@@ -154,7 +148,7 @@ export const operatorTokenRoutes = (gate?: OperatorGate) => (add: AddRoute) => {
 };
 
 /** Adds `listImports`, `getImport` and `getImportErrors`. */
-export function addImportRoutes(add: AddRoute): void {
+function addImportRoutes(add: AddRoute): void {
   add('listImports', ({ context, query: { tenant, result, ...page } }) =>
     readPage(page, {
       keyParts: 1,
@@ -170,7 +164,7 @@ export function addImportRoutes(add: AddRoute): void {
 }
 
 /** Makes the function that adds `listKeys` and `rotateKeys` for the keys of `ring`. */
-export const keyRoutes =
+const keyRoutes =
   (ring: KeyRingOptions) =>
   (add: AddRoute): void => {
     add('listKeys', async () => ({ data: (await listKeys(ring)).map(describeKey), next: null }));
@@ -178,6 +172,15 @@ export const keyRoutes =
       rotateKeys(context, ring, purpose, mode),
     );
   };
+
+/** The functions that add the operations on the store, but for the tokens of operators. */
+export const storeRoutes = (ring: KeyRingOptions) => [
+  addTenantRoutes,
+  addClientRoutes,
+  keyRoutes(ring),
+  addImportRoutes,
+  addAuditRoutes,
+];
 
 /** What the process knows about itself. */
 export interface ServiceState {
@@ -205,7 +208,7 @@ export const serviceRoutes =
 const entryId = /^\d{1,15}$/;
 
 /** Adds `listAuditEntries`. Its pages follow the ids, as most of a page may not match a filter. */
-export function addAuditRoutes(add: AddRoute): void {
+function addAuditRoutes(add: AddRoute): void {
   add('listAuditEntries', async ({ context, query }) => {
     const { limit = listLimitDefault, cursor, after, since, until, client_id: clientId, ...same } = query;
     const filter = { ...same, clientId, since: secondsOf('since', since), until: secondsOf('until', until) };
