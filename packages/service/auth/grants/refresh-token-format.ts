@@ -21,8 +21,6 @@ export function writeRefreshToken({ family, generation, expiresAt }: RefreshToke
   return `${content}.${sign(content, secret).toString('base64url')}`;
 }
 
-const hasRefreshTokenFormat = (token: string): boolean => pattern.test(token);
-
 /** Reads a refresh token that one of our secrets signed, or returns `undefined`. */
 function readRefreshToken(token: string, secrets: readonly Buffer[]): RefreshTokenContent | undefined {
   const [, family, generation, expiry, mac] = pattern.exec(token) ?? [];
@@ -46,7 +44,7 @@ export async function readOwnRefreshToken(
   { keys }: AuthContext,
   token: string,
 ): Promise<RefreshTokenContent | undefined> {
-  if (!hasRefreshTokenFormat(token)) return undefined;
+  if (!pattern.test(token)) return undefined;
   return (
     readRefreshToken(token, await keys.refreshSecrets()) ?? readRefreshToken(token, await keys.refreshSecrets(true))
   );

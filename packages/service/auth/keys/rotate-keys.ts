@@ -6,13 +6,8 @@ import { type KeyRingOptions, makeKey } from './ensure-keys.ts';
 import { clockSeconds, type KeyState, keyLeadSeconds, scheduleKeys } from './key-schedule.ts';
 
 /** A key as an operator sees it, without any secret. Times are UTC epoch seconds. */
-export interface KeyInfo {
-  readonly purpose: KeyPurpose;
-  readonly kid: string;
-  readonly alg: string;
+export interface KeyInfo extends Pick<AuthKeyRow, 'purpose' | 'kid' | 'alg' | 'createdAt' | 'activatesAt'> {
   readonly state: KeyState;
-  readonly createdAt: number;
-  readonly activatesAt: number;
   /** When the last token made with it expires; `null` while it has no successor. */
   readonly endsAt: number | null;
   /** Of the current key, when it is rotated automatically; `null` if never, and of other keys. */
@@ -89,21 +84,11 @@ export async function planNextKey(
   };
 }
 
-/** The rotation of the keys of one purpose by their age. Times are UTC epoch seconds. */
-interface KeyRotation {
-  readonly purpose: KeyPurpose;
-  readonly activeSince: number;
-  /** When the current key must be replaced; `null` if never. */
-  readonly dueAt: number | null;
-}
+/** The rotation of the keys of one purpose by their age. */
+type KeyRotation = Pick<RotationPlan, 'activeSince' | 'dueAt'> & { readonly purpose: KeyPurpose };
 
 /** A new key that replaces one that was due. */
-export interface DueKey {
-  readonly purpose: KeyPurpose;
-  readonly kid: string;
-  /** UTC epoch seconds. */
-  readonly activatesAt: number;
-}
+export type DueKey = Pick<AuthKeyRow, 'purpose' | 'kid' | 'activatesAt'>;
 
 /** Records a new key in its transaction, and returns what to do once that is committed. */
 type RecordDueKey = (directory: Directory, key: DueKey) => Promise<() => void>;
