@@ -45,7 +45,8 @@ export function addImportCommand(program: Command, output: Output): void {
       '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
     )
     .action(async (file: string, options: ImportCommandOptions) => {
-      requireCompatible(options);
+      if (options.remove !== undefined && options.replace !== true)
+        throw new UsageError('Cannot use --remove: it must be combined with --replace');
       const server = serverOf(options);
       if (server !== undefined) return (await import('./import-there.ts')).importThere(server, file, options, output);
       const config = readConfig();
@@ -56,12 +57,6 @@ export function addImportCommand(program: Command, output: Output): void {
       if (failed) process.exitCode = 1;
     });
   addServerOption(command);
-}
-
-/** Throws `UsageError` if options contradict each other. */
-function requireCompatible({ replace, remove }: ImportCommandOptions): void {
-  if (remove !== undefined && replace !== true)
-    throw new UsageError('Cannot use --remove: it must be combined with --replace');
 }
 
 /** Standard input and pipes have a spool. */
