@@ -10,7 +10,7 @@ import { sealStore, syncFile } from '../../storage/backup/sqlite-backup.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
 import { type Config, readConfig } from '../config.ts';
 import { recordStoreAction, recordStoreStart, withOperator } from './command-context.ts';
-import { requireHealthy, withStagedStore } from './staged-store.ts';
+import { requireHealthy, type StoreCounts, withStagedStore } from './staged-store.ts';
 
 interface BackupOptions {
   readonly force?: boolean;
@@ -18,11 +18,9 @@ interface BackupOptions {
   readonly json?: boolean;
 }
 
-interface BackupResult {
+interface BackupResult extends StoreCounts {
   readonly file: string;
   readonly bytes: number;
-  readonly tenants: number;
-  readonly records: number;
   readonly seconds: number;
 }
 
@@ -81,7 +79,7 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
       staged.folder,
       ({ bytes, totalBytes }) => bar.updateBytes(bytes, totalBytes),
     ).finally(() => bar.end());
-    const checks = await staged.withStore((store) =>
+    const counts = await staged.withStore((store) =>
       requireHealthy(
         store,
         'Cannot back up the database',
@@ -93,10 +91,7 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
     if (!force && existsSync(file)) throw fileExists(file); // created by another process
     renameSync(staged.file, file);
     syncFile(dirname(file));
-    const tenants = checks.filter(({ tenant }) => tenant !== undefined);
-    const records = tenants.reduce((sum, { records: more = 0 }) => sum + more, 0);
-    const seconds = Math.round(performance.now() - started) / 1000;
-    return { file, bytes, tenants: new Set(tenants.map(({ tenant }) => tenant)).size, records, seconds };
+    return { file, bytes, ...counts, seconds: Math.round(performance.now() - started) / 1000 };
   });
 }
 

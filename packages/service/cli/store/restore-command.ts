@@ -15,7 +15,7 @@ import type { Store } from '../../storage/store.ts';
 import { beginHistory } from '../../storage/tables/history.ts';
 import { type Config, readConfig } from '../config.ts';
 import { recordStoreAction } from './command-context.ts';
-import { requireHealthy, type StagedStore, withStagedStore } from './staged-store.ts';
+import { requireHealthy, type StagedStore, type StoreCounts, withStagedStore } from './staged-store.ts';
 import { openReadyStore } from './store-session.ts';
 
 interface RestoreOptions {
@@ -73,15 +73,11 @@ export function addRestoreCommand(program: Command, output: Output): void {
     });
 }
 
-interface RestoreResult {
+interface RestoreResult extends StoreCounts {
   readonly file: string;
-  readonly tenants: number;
-  readonly records: number;
   /** Path of the replaced database, if there was one. */
   readonly replaced?: string;
 }
-
-type Restored = Pick<RestoreResult, 'tenants' | 'records'>;
 
 async function restoreFile({ DATA_DIR }: Config, backup: string, yes: boolean): Promise<RestoreResult> {
   requireBackup(backup);
@@ -128,7 +124,7 @@ async function restoreDatabase(config: Config, backup: string, output: Output): 
  * Copies a backup, checks and migrates the copy, and gives it a new history. Opening the copy sets
  * its mode.
  */
-async function stage(staged: StagedStore, backup: string, newest: number): Promise<Restored> {
+async function stage(staged: StagedStore, backup: string, newest: number): Promise<StoreCounts> {
   copyFileSync(backup, staged.file, constants.COPYFILE_FICLONE);
   try {
     requireStoreFile(staged.file);
@@ -142,16 +138,10 @@ async function stage(staged: StagedStore, backup: string, newest: number): Promi
   }
 }
 
-async function checkStaged(store: Store, backup: string, newest: number): Promise<Restored> {
+async function checkStaged(store: Store, backup: string, newest: number): Promise<StoreCounts> {
   await store.migrate();
   await beginHistory(store, nowSeconds(), newest);
-  const checks = await requireHealthy(
-    store,
-    `Cannot restore '${backup}'`,
-    'Nothing was changed; restore another backup',
-  );
-  const tenants = new Set(checks.flatMap(({ tenant }) => tenant ?? []));
-  return { tenants: tenants.size, records: checks.reduce((sum, { records = 0 }) => sum + records, 0) };
+  return requireHealthy(store, `Cannot restore '${backup}'`, 'Nothing was changed; restore another backup');
 }
 
 async function renewHistory(config: Config): Promise<void> {

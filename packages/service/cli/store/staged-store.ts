@@ -5,7 +5,7 @@ import { CommandError } from '../../../terminal/error.ts';
 import { lockExclusive } from '../../storage/sqlite/locks.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import type { Store } from '../../storage/store.ts';
-import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';
+import { checkLine, examineStore } from './examine-store.ts';
 
 /**
  * A SQLite database in a staging directory, which becomes a backup or the live database after it
@@ -55,12 +55,23 @@ async function withOpenStore<T>(folder: string, file: string, work: (store: Stor
   return result;
 }
 
-/** Runs the checks of `subreport doctor`. Throws `CommandError` with a remedy unless all pass. */
-export async function requireHealthy(store: Store, cannot: string, remedy: string): Promise<readonly ReportedCheck[]> {
+/** What a database contains. */
+export interface StoreCounts {
+  readonly tenants: number;
+  readonly records: number;
+}
+
+/**
+ * Runs the checks of `subreport doctor`, and returns what they counted. Throws `CommandError` with
+ * a remedy unless all pass.
+ */
+export async function requireHealthy(store: Store, cannot: string, remedy: string): Promise<StoreCounts> {
   const checks = await examineStore(store, { full: true });
   const problems = checks.filter(({ ok }) => !ok);
-  if (problems.length === 0) return checks;
-  throw new CommandError(
-    `${cannot}: every check of 'subreport doctor' must pass:\n${problems.map(checkLine).join('\n')}\n${remedy}`,
-  );
+  if (problems.length > 0)
+    throw new CommandError(
+      `${cannot}: every check of 'subreport doctor' must pass:\n${problems.map(checkLine).join('\n')}\n${remedy}`,
+    );
+  const tenants = new Set(checks.flatMap(({ tenant }) => tenant ?? []));
+  return { tenants: tenants.size, records: checks.reduce((sum, { records = 0 }) => sum + records, 0) };
 }
