@@ -271,18 +271,10 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['productid', 'product-id'],
       ['product_id', 'product-id'],
       ['SIZE', 'size'],
-      ['Page', 'page'],
-      ['ICCID', 'iccid'],
       ['size[]', 'size'],
-      ['size[0]', 'size'],
       ['befor', 'before'],
       ['e-mail', 'email'],
       ['device', 'device-id'],
-      ['device_id', 'device-id'],
-      ['planid', 'plan-id'],
-      ['autorenew', 'auto-renew'],
-      ['expires_within', 'expires-within'],
-      ['created_from', 'created-from'],
       ['__proto__', undefined],
       ['constructor[prototype][size]', undefined],
       ['access_token', undefined],
@@ -322,17 +314,10 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
 
     test.each([
       ['size=%ZZ', 'size'],
-      ['size=%', 'size'],
-      ['size=5%', 'size'],
-      ['size=%5', 'size'],
       ['iccid=%E0%A4%A', 'iccid'],
-      ['iccid=%ff', 'iccid'],
-      ['iccid=%u0038', 'iccid'],
       ['product-id=%C0%80', 'product-id'],
       ['product-id=%ED%A0%80', 'product-id'],
       ['%ZZ=1', '%ZZ'],
-      ['%E0%A4%A=1', '%E0%A4%A'],
-      ['%ff=1', '%ff'],
       ['si%zze=1', 'si%zze'],
       ['%', '%'],
     ])('the encoding of %s is refused', async (query, parameter) => {
@@ -497,20 +482,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       const parameters = ['size', 'page', 'sort', 'before', 'iccid', 'status', 'email', 'by', 'by', 'foo', '%ZZ'];
       expect(errors.map(({ parameter }) => parameter).sort()).toEqual(parameters.sort());
     });
-
-    test('an email is never echoed, however it was sent', async () => {
-      for (const query of [
-        'email=grace%40example.com%ZZ',
-        'email=grace%40example.com&size=1',
-        'EMAIL=grace%40example.com',
-      ]) {
-        const response = await count(query);
-        expect(response.status).toBe(400);
-        expect(await response.text()).not.toContain('grace');
-      }
-      const { headers } = await count('email=grace%40example.com');
-      expect(headers.get('x-applied-filters')).toContain('email=***&');
-    });
   });
 
   describe('cursors', () => {
@@ -564,12 +535,8 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       'status=NO_SUCH_STATUS',
       'email=%27%3B%20drop%20table%20subscription%3B--'.replaceAll('%20', ''),
       'product-id=%27%20or%20%271%27=%271',
-      'product-id=%25',
-      'product-id=..%2F..%2Fetc%2Fpasswd',
       'product-id=%F0%9F%98%80',
       `product-id=${'p'.repeat(128)}`,
-      'product-id=%5Cu0000',
-      'device-id=%27%20or%20%271%27=%271',
       `plan-id=${'%F0%9F%98%80'.repeat(32)}`,
       'created-from=9999-12-31T23:59:59.999999999Z',
       'created-to=0001-01-01T00:00:00Z',
@@ -584,11 +551,7 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
   describe('targets', () => {
     test.each([
       '/index.html',
-      '/connect-api',
-      '/connect-api/v1',
       '/connect-api/v1/',
-      '/connect-api/v1/subscriptions',
-      '/connect-api/v2/subscription',
       '/v1/subscription',
       `${report}//`,
       `${report}/a/`,
@@ -604,9 +567,7 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       '/connect-api/./v1/subscription',
       '/connect-api%2Fv1%2Fsubscription',
       `${report}%00`,
-      `${report}%20`,
       `${report}%3Fsize=5`,
-      `${report};size=5`,
       `${report}/%00`,
       `${report}/..%2F..%2Fpackage.json`,
       `${report}/%F0%9F%98%80`,
@@ -616,8 +577,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       '/console/static/%2e%2e/%2e%2e/package.json',
       '/console/static/..%5c..%5cpackage.json',
       '/.env',
-      '/.git/config',
-      '/wp-login.php',
     ])('GET %s is not found', async (target) => {
       await expectProblem(await send(`GET ${target} HTTP/1.1`), 'NOT_FOUND');
     });
@@ -689,15 +648,11 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
 
     test.each([
       ['JSON', 'application/json', '{"size":5}'],
-      ['JSON that is none', 'application/json', '{size'],
       ['a form', form, 'size=5'],
-      ['a type that does not exist', 'no/such-type', 'x'],
-      ['no type', '', 'x'],
       ['100 kB', 'application/json', `"${'a'.repeat(100_000)}"`],
     ])('POST and DELETE on the report with a body of %s are not allowed', async (_title, type, body) => {
       for (const method of ['POST', 'DELETE']) {
-        const headers = type === '' ? [] : [`Content-Type: ${type}`];
-        const response = await send(`${method} ${report} HTTP/1.1`, headers, { body });
+        const response = await send(`${method} ${report} HTTP/1.1`, [`Content-Type: ${type}`], { body });
         await expectProblem(response, 'METHOD_NOT_ALLOWED');
         expect(allowed(response)).toEqual(['GET', 'HEAD', 'OPTIONS']);
       }
@@ -710,16 +665,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
         ['GET', 'HEAD', 'OPTIONS'],
         '',
       ]);
-    });
-
-    test('OPTIONS of an unknown path gets 404', async () => {
-      await expectProblem(await send('OPTIONS /no/such/path HTTP/1.1'), 'NOT_FOUND');
-    });
-
-    test.each(['GET', 'HEAD', 'PUT', 'DELETE'])('%s on the token endpoint is not allowed', async (method) => {
-      const response = await send(`${method} /oauth2/token HTTP/1.1`);
-      expect([response.status, allowed(response)]).toEqual([405, ['OPTIONS', 'POST']]);
-      if (method !== 'HEAD') await expectProblem(response, 'METHOD_NOT_ALLOWED');
     });
 
     test('HEAD has the headers of GET and no body', async () => {
@@ -747,7 +692,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['no header', ''],
       ['an empty header', 'Authorization:'],
       ['HTTP Basic', `Authorization: ${basic('ada:secret-of-ada')}`],
-      ['another scheme', 'Authorization: Digest username="ada"'],
       ['a token without a scheme', 'Authorization: eyJhbGciOiJub25lIn0'],
       ['a scheme that begins alike', 'Authorization: BearerToken abc'],
     ])('%s is 401 without an error in the challenge (RFC 6750 §3)', async (_title, authorization) => {
@@ -819,8 +763,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
   describe('headers', () => {
     test.each([
       'text/html',
-      'application/xml',
-      'image/*',
       'text/csv;q=0, application/json;q=0',
       'application/json;q=0',
       '*/*;q=0',
@@ -853,10 +795,7 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
 
     test.each([
       ['Content-Type: application/json'],
-      ['Content-Type: no/such-type'],
-      ['Content-Type: ;;;'],
       ['Cache-Control: no-cache'],
-      ['Pragma: no-cache'],
       ['Accept-Encoding: br;q=0, gzip;q=abc, *;q=0'],
       ['Accept-Language: \xff'],
       ['Range: bytes=0-0'],
@@ -870,8 +809,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['X-Forwarded-Host: evil.example'],
       ['Forwarded: host=evil.example'],
       ['Upgrade: websocket'],
-      ['TE: trailers'],
-      ['Max-Forwards: 0'],
     ])('%s changes nothing', async (header) => {
       const response = await get('', [header]);
       expect(response.headers.get('link')).not.toContain('evil');
@@ -883,7 +820,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
     });
 
     test.each([
-      ['300 characters', 'a'.repeat(300)],
       ['257 characters', 'a'.repeat(257)],
       ['no character', ''],
       ['non-ASCII characters', 'café'],
@@ -920,13 +856,10 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['two Authorization headers, one in capitals', line, ['AUTHORIZATION: Basic eDp5']],
       ['a blank before the colon', line, ['X : b']],
       ['a header without a name', line, [': b']],
-      ['a header without a colon', line, ['no colon']],
       ['NUL in a header', line, ['X-A: a\0b']],
-      ['NUL in the name of a header', line, ['X\0A: b']],
       ['a bare CR in a header', line, ['X-A: a\rb']],
       ['a bare LF between headers', line, ['X-A: a\nX-B: b']],
       ['a folded header', line, ['X-A: a\r\n b']],
-      ['a control character in a header', line, ['X-A: a\x01b']],
       ['Content-Length and Transfer-Encoding', line, ['Content-Length: 5', 'Transfer-Encoding: chunked']],
       ['Transfer-Encoding and Content-Length', line, ['Transfer-Encoding: chunked', 'Content-Length: 5']],
       ['two Content-Lengths', line, ['Content-Length: 0', 'Content-Length: 5']],
@@ -939,20 +872,15 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['two Transfer-Encodings', line, ['Transfer-Encoding: gzip, chunked']],
       // a proxy of HTTP/1.0 may read the body up to another end
       ['a chunked request of HTTP/1.0', `GET ${report} HTTP/1.0`, ['Transfer-Encoding: chunked']],
-      ['HTTP/9.9', `GET ${report} HTTP/9.9`, []],
       ['HTTP/2.0', `GET ${report} HTTP/2.0`, []],
       ['HTTP/0.9', `GET ${report} HTTP/0.9`, []],
-      ['HTTP/1.1.1', `GET ${report} HTTP/1.1.1`, []],
-      ['a version in small letters', `GET ${report} http/1.1`, []],
       ['another protocol', `GET ${report} ICY/1.1`, []],
       ['no version', `GET ${report}`, []],
-      ['no target', 'GET HTTP/1.1', []],
       ['a blank in the target', `GET ${report}?size= 5 HTTP/1.1`, []],
       ['a control character in the target', `GET ${report}?size=\x01 HTTP/1.1`, []],
       ['a non-ASCII target', `GET ${report}?iccid=٣ HTTP/1.1`, []],
       ['backslashes in the target', 'GET \\connect-api\\v1\\subscription HTTP/1.1', []],
       ['a target without a slash', `GET ${report.slice(1)} HTTP/1.1`, []],
-      ['a method in small letters', `get ${report} HTTP/1.1`, []],
       ['a method that does not exist', `FETCH ${report} HTTP/1.1`, []],
       ['CONNECT', 'CONNECT localhost:80 HTTP/1.1', []],
       ['a blank before the method', ` GET ${report} HTTP/1.1`, []],
@@ -976,12 +904,8 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['bare LF throughout', `GET ${report} HTTP/1.1\nHost: localhost\nConnection: close\n\n`],
       ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
       ['the beginning of TLS', Buffer.from('16030100c8010000c40303', 'hex')],
-      ['NUL bytes', Buffer.alloc(64)],
       ['bytes of every value', Buffer.from(Array.from({ length: 256 }, (_, byte) => 255 - byte))],
-      ['another protocol', 'SSH-2.0-OpenSSH_9.7\r\n'],
-      ['SMTP', 'EHLO evil.example\r\nMAIL FROM:<a@evil.example>\r\n'],
       ['Redis', '*1\r\n$8\r\nFLUSHALL\r\n'],
-      ['JSON', '{"method":"GET"}\r\n\r\n'],
       ['an endless first line', 'A'.repeat(20_000)],
     ])('%s: 400', async (_title, bytes) => {
       const response = await exchange(service.url, bytes);
@@ -1049,24 +973,16 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
     const grant = 'grant_type=client_credentials';
 
     test.each<[string, TokenErrorCode, (good: string) => string]>([
-      ['an empty form', 'invalid_request', () => ''],
       ['grant_type without =', 'invalid_request', (good) => `grant_type&${good}`],
       ['grant_type with a blank', 'unsupported_grant_type', (good) => `grant_type=client_credentials+&${good}`],
       ['grant_type with NUL', 'unsupported_grant_type', (good) => `${grant}%00&${good}`],
       ['GRANT_TYPE', 'invalid_request', (good) => `GRANT_TYPE=client_credentials&${good}`],
       ['grant_type twice, once encoded', 'invalid_request', (good) => `${grant}&grant%5Ftype=refresh_token&${good}`],
-      ['a bad % in a value', 'invalid_request', (good) => `${grant}&${good}&scope=%ZZ`],
       ['a bad % in a name', 'invalid_request', (good) => `${grant}&${good}&%ZZ=1`],
       ['UTF-8 cut off', 'invalid_request', (good) => `${grant}&${good}&scope=%E0%A4%A`],
-      ['bytes that are not UTF-8', 'invalid_request', (good) => `${grant}&${good}&scope=%ff`],
-      ['raw UTF-8', 'invalid_request', (good) => `${grant}&${good}&scope=é`],
-      ['a raw NUL', 'invalid_request', (good) => `${grant}&${good}&scope=\0`],
       ['a raw line end inside', 'invalid_request', (good) => `${grant}\r\n&${good}`],
-      ['100 kB', 'invalid_request', (good) => `${grant}&${good}&x=${'a'.repeat(100_000)}`],
       ['a client_id __proto__', 'invalid_client', () => `${grant}&client_id=__proto__&client_secret=y`],
-      ['a client_id with NUL', 'invalid_client', () => `${grant}&client_id=%00&client_secret=y`],
       ['a client_id with NUL behind it', 'invalid_client', (good) => `${grant}&${good.replace('&', '%00&')}`],
-      ['a client_id of emoji', 'invalid_client', () => `${grant}&client_id=%F0%9F%98%80&client_secret=y`],
       ['a client_id of 60 kB', 'invalid_client', () => `${grant}&client_id=${'a'.repeat(60_000)}&client_secret=y`],
       ['a client_id that is SQL', 'invalid_client', () => `${grant}&client_id=%27+or+1=1--&client_secret=y`],
       ['a client_secret with NUL', 'invalid_client', (good) => `${grant}&${good}%00`],
@@ -1107,17 +1023,11 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       'Basic !!!',
       'Basic YWJj',
       'Basic Og==',
-      'Basic YTo=',
       'Basic OmI=',
-      'Basic a b',
       `Basic ${'A'.repeat(10_000)}`,
       basic('%ZZ:x'),
-      basic('x:%ZZ'),
-      basic('\u0000:x'),
       basic('%00:x'),
       basic('__proto__:x'),
-      'Bearer abc',
-      'Digest username="x"',
       'Basic ä',
     ])('Authorization: %s is invalid_client', async (value) => {
       await expectTokenError(await postToken(grant, [formHeader, `Authorization: ${value}`]), 'invalid_client');
@@ -1130,12 +1040,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       const withoutHost = { authorization: good, host: '', body: grant };
       const response = await send('POST /oauth2/token HTTP/1.1', [formHeader], withoutHost);
       await expectTokenError(response, 'invalid_request');
-    });
-
-    test('a body with invalid chunks is rejected before it is read', async () => {
-      const head = ['POST /oauth2/token HTTP/1.1', 'Host: localhost', formHeader, 'Transfer-Encoding: chunked'];
-      const response = await exchange(service.url, `${head.join('\r\n')}\r\n\r\nZZ\r\nabc`);
-      await expectProblem(response, 'INVALID_HTTP_MESSAGE');
     });
 
     test('after all hostile token requests the same client gets a token', async () => {
