@@ -212,26 +212,6 @@ describe('checkRow with an invalid row', () => {
     expect(faultsOf(missing)).toEqual([{ field, value: null, rule: expect.stringMatching(/^given: /) }]);
   });
 
-  test('reports all faults at once', () => {
-    const fields = faultsOf({ product: {}, email: 5, foo: 1, iccid: 'x' }).map(({ field }) => field);
-    expect(fields.toSorted()).toEqual(
-      [
-        ...[
-          'id',
-          'activationDate',
-          'expirationDate',
-          'createdDate',
-          'iccid',
-          'device_id',
-          'auto_renew',
-          'email',
-          'foo',
-        ],
-        'product.id',
-      ].toSorted(),
-    );
-  });
-
   test('reports every field when every field has the wrong type', () => {
     const product = { id: '', name: 5, period: 'x', period_unit: 5, plan_id: {} };
     const dates = { activationDate: 'x', expirationDate: 5, createdDate: '2024-02-30T00:00:00Z' };
