@@ -60,13 +60,24 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
       .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
   const sentence = (text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
   const search = (): string => new URL(page.url()).search;
-
-  test('a filter is added, edited and removed by keyboard, and is part of the link', async () => {
+  const requestsFromNow = (): string[] => {
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    return urls;
+  };
+  const openAll = async (): Promise<void> => {
     await open('/console/subscriptions');
     await sentence('300 subscriptions, newest first');
+  };
+  const filterBy = async (text: string): Promise<void> => {
     await page.keyboard.press('/');
-    await page.getByRole('combobox', { name: 'Filter by' }).fill('depl');
+    await page.getByRole('combobox', { name: 'Filter by' }).fill(text);
     await page.keyboard.press('Enter');
+  };
+
+  test('a filter is added, edited and removed by keyboard, and is part of the link', async () => {
+    await openAll();
+    await filterBy('depl');
     await sentence(/^\d+ subscriptions, newest first, status Depleted$/);
     expect(search()).toBe('?status=DEPLETED');
     await expect.poll(() => rows().filter({ hasNotText: 'Depleted' }).count()).toBe(0);
@@ -105,10 +116,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('a value that the service would reject is not sent, and its rule stands beside the field', async () => {
-    await open('/console/subscriptions');
-    await sentence('300 subscriptions, newest first');
-    const requests: string[] = [];
-    page.on('request', (request) => requests.push(request.url()));
+    await openAll();
+    const requests = requestsFromNow();
     await page.keyboard.press('/');
     await page.getByRole('option', { name: 'ICCID' }).click();
     await page.getByRole('textbox', { name: 'ICCID' }).fill('8944 50');
@@ -132,8 +141,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('headers sort, and Back and Forward restore rows and focus', async () => {
-    await open('/console/subscriptions');
-    await sentence('300 subscriptions, newest first');
+    await openAll();
     const before = await hrefs();
     const header = page.getByRole('columnheader', { name: 'Ends' });
     await header.getByRole('button').click();
@@ -147,8 +155,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await page.waitForURL('**/console/subscriptions?sort=expirationDate&page=2');
     await nextPage;
 
-    const requests: string[] = [];
-    page.on('request', (request) => requests.push(request.url()));
+    const requests = requestsFromNow();
     await page.goBack();
     await expect.poll(() => page.evaluate(() => document.activeElement?.closest('tr')?.rowIndex)).toBe(5);
     await page.goBack();
@@ -162,8 +169,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   test('neighbouring pages are requested by cursor, and any page can be jumped to', async () => {
     await open('/console/subscriptions?size=50');
     await sentence('300 subscriptions, newest first');
-    const requests: string[] = [];
-    page.on('request', (request) => requests.push(request.url()));
+    const requests = requestsFromNow();
     const seen = await hrefs();
     for (let turn = 2; turn <= 6; turn += 1) {
       await page.getByRole('button', { name: 'Next page' }).first().click();
@@ -193,9 +199,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('a link with an unknown or invalid parameter names it and shows no rows', async () => {
-    const requests: string[] = [];
     await open('/console/exports');
-    page.on('request', (request) => requests.push(request.url()));
+    const requests = requestsFromNow();
     await page.goto(`${service.url}/console/subscriptions?stauts=ACTIVE&iccid=12&page=1&page=2`);
     const alert = page.getByRole('alert');
     await alert.getByText("did you mean 'status'?").waitFor();
@@ -210,13 +215,10 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
 
   test('an address is in no URL, is asked for after a reload, and is kept for Back', async () => {
     await open('/console/subscriptions');
-    const urls: string[] = [];
-    page.on('request', (request) => urls.push(request.url()));
+    const urls = requestsFromNow();
     page.on('framenavigated', (frame) => urls.push(frame.url()));
     await sentence('300 subscriptions, newest first');
-    await page.keyboard.press('/');
-    await page.getByRole('combobox', { name: 'Filter by' }).fill('ada@example.com');
-    await page.keyboard.press('Enter');
+    await filterBy('ada@example.com');
     await sentence('3 subscriptions, newest first, subscriber ada@example.com');
     expect(search()).toBe('?email=hidden');
     await page.getByRole('columnheader', { name: 'Ends' }).getByRole('button').click();
@@ -235,11 +237,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('another address in the filter shows the records of the other one, and Back those of the first', async () => {
-    await open('/console/subscriptions');
-    await sentence('300 subscriptions, newest first');
-    await page.keyboard.press('/');
-    await page.getByRole('combobox', { name: 'Filter by' }).fill('ada@example.com');
-    await page.keyboard.press('Enter');
+    await openAll();
+    await filterBy('ada@example.com');
     await sentence('3 subscriptions, newest first, subscriber ada@example.com');
     const first = await hrefs();
     await page
@@ -258,8 +257,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('after an error the old rows are grey and dated, and trying again replaces them', async () => {
-    await open('/console/subscriptions');
-    await sentence('300 subscriptions, newest first');
+    await openAll();
     await context.setOffline(true);
     await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();
     await page.getByText(/^as of \d\d:\d\d$/).waitFor();
@@ -274,8 +272,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('a page whose request is limited says so at once, and loads when it is tried again', async () => {
-    await open('/console/subscriptions');
-    await sentence('300 subscriptions, newest first');
+    await openAll();
     await page.route('**/v1/subscription**', (route) =>
       route.fulfill({
         status: 429,
@@ -305,8 +302,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('the response to an overtaken request is never shown', async () => {
-    await open('/console/subscriptions');
-    await sentence('300 subscriptions, newest first');
+    await openAll();
     const held = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     await page.route('**/v1/subscription?**status=EXPIRED**', async (route) => {
@@ -314,9 +310,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
       await held.promise;
       await route.continue().catch(() => undefined); // it was aborted
     });
-    await page.keyboard.press('/');
-    await page.getByRole('combobox', { name: 'Filter by' }).fill('expired');
-    await page.keyboard.press('Enter');
+    await filterBy('expired');
     await arrived.promise;
     await page.getByRole('button', { name: 'Status: Expired', exact: true }).press('Delete');
     await page.keyboard.press('/');
