@@ -35,14 +35,20 @@ const idsOf = (answer: Record<string, unknown>): string[] => recordsIn(answer).m
 
 const info = { name: 'test', version: '1' };
 
-async function connectNewest(credentials: TestClient, mode: 'auto' | 'legacy' = 'auto'): Promise<Assistant> {
-  const client = new Client(info, { versionNegotiation: { mode } });
-  await client.connect(new StdioClientTransport(commandOf(shared.service, credentials)));
+type SdkClient = InstanceType<typeof Client | NonNullable<typeof formerSdk>['Client']>;
+
+function assistantOf(client: SdkClient): Assistant {
   return {
     listTools: () => client.listTools() as ReturnType<Assistant['listTools']>,
     call: (name, given = {}) => client.callTool({ name, arguments: given }) as Promise<unknown> as Promise<ToolResult>,
     close: () => client.close(),
   };
+}
+
+async function connectNewest(credentials: TestClient, mode: 'auto' | 'legacy' = 'auto'): Promise<Assistant> {
+  const client = new Client(info, { versionNegotiation: { mode } });
+  await client.connect(new StdioClientTransport(commandOf(shared.service, credentials)));
+  return assistantOf(client);
 }
 
 async function connectOlder(
@@ -51,11 +57,7 @@ async function connectOlder(
 ): Promise<Assistant> {
   const client = new Client(info);
   await client.connect(new StdioClientTransport(commandOf(shared.service, credentials)));
-  return {
-    listTools: () => client.listTools() as ReturnType<Assistant['listTools']>,
-    call: (name, given = {}) => client.callTool({ name, arguments: given }) as Promise<unknown> as Promise<ToolResult>,
-    close: () => client.close(),
-  };
+  return assistantOf(client);
 }
 
 type Connect = (credentials: TestClient) => Promise<Assistant>;
