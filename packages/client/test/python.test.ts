@@ -190,30 +190,29 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
   const withUndefined = (call: Call): Call =>
     call.positional === undefined ? call : { ...call, positional: call.positional.map((value) => value ?? undefined) };
 
+  /** Puts a proxy before the service; returns the options of a client. */
+  async function startProxy(faultOf: Parameters<typeof startFaultyProxy>[1]) {
+    proxy = await startFaultyProxy(shared.service.url, faultOf);
+    return optionsOf({ url: proxy.url, baseUrl: `${proxy.url}/connect-api` }, shared.credentials);
+  }
+
   /** Runs a call of both clients, each behind a proxy with faults for the first requests. */
   async function behindFaults(faults: readonly Fault[], call: Call, more: object = {}) {
     let left = [...faults];
     const isReport = ({ path }: ProxiedRequest) => path.startsWith('/connect-api');
-    proxy = await startFaultyProxy(shared.service.url, (request) => (isReport(request) ? left.shift() : undefined));
-    const urls = optionsOf({ url: proxy.url, baseUrl: `${proxy.url}/connect-api` }, shared.credentials);
+    const urls = await startProxy((request) => (isReport(request) ? left.shift() : undefined));
     const [python] = await runPython({ ...urls, ...more }, [call]);
     left = [...faults];
     const [here] = await runHere(shared.clientOf({ ...urls, ...more }, shared.credentials, createManualClock()), [
       call,
     ]);
-    await proxy.close();
+    await proxy?.close();
     proxy = undefined;
     return { python, here };
   }
 
   const page = list({}, ['page', {}]);
   const exported: Call = { method: 'export', query: {}, options: { ...options, format: 'csv' } };
-  const withoutProof: Fault = {
-    edit(body, headers) {
-      delete headers['preference-applied'];
-      return body;
-    },
-  };
   const withHeaders = (given: Readonly<Record<string, string | undefined>>): Fault => ({
     edit(body, headers) {
       for (const [name, value] of Object.entries(given))
@@ -254,7 +253,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     ['an export without its summary', [edit((text) => text.slice(0, -1))], exported, 'INCOMPLETE'],
     ['an export with a row less', [edit((text) => text.replace(/\n[^\n]*\n/, '\n'))], exported, 'ROWS_DIFFER'],
     ['an export that was altered', [edit((text) => text.replace('device', 'Device'))], exported, 'HASH_DIFFERS'],
-    ['an export without its proof', [withoutProof], exported, 'UNVERIFIABLE'],
+    ['an export without its proof', [withHeaders({ 'preference-applied': undefined })], exported, 'UNVERIFIABLE'],
     ['an export without a total', [withHeaders({ 'x-total-count': undefined })], exported, undefined],
     ['an export with a total that is no number', [withHeaders({ 'x-total-count': 'many' })], exported, undefined],
     ['a page without a total', [withHeaders({ 'x-total-count': undefined })], total, undefined],
@@ -318,8 +317,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
   });
 
   test('requests one token for all threads, renews it before it expires, and revokes it', async () => {
-    proxy = await startFaultyProxy(shared.service.url, () => undefined);
-    const urls = optionsOf({ url: proxy.url, baseUrl: `${proxy.url}/connect-api` }, shared.credentials);
+    const urls = await startProxy(() => undefined);
     const grants = () =>
       proxy?.requests
         .filter(({ path }) => path.startsWith('/oauth2'))
@@ -356,8 +354,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       const fault = edit((text) =>
         text.replace(/,"refresh_expires_in":\d+/, '').replace(/"expires_in":\d+/, lifetimes),
       );
-      proxy = await startFaultyProxy(shared.service.url, ({ path }) => (path.endsWith('/token') ? fault : undefined));
-      const urls = optionsOf({ url: proxy.url, baseUrl: `${proxy.url}/connect-api` }, shared.credentials);
+      const urls = await startProxy(({ path }) => (path.endsWith('/token') ? fault : undefined));
       const calls = [list({ size: 1 }, ['total', {}]), list({ size: 2 }, ['total', {}])];
       const python = await runPython(urls, calls);
       const tokens = () => proxy?.requests.filter(({ path }) => path.endsWith('/token')).length ?? 0;
@@ -374,22 +371,16 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     for (const body of ['no', '{"error":"invalid_request"}']) {
       const fault: Fault = { status: 400, body };
       const isRefresh = ({ body: form }: ProxiedRequest) => form.includes('grant_type=refresh_token');
-      proxy = await startFaultyProxy(shared.service.url, (request) => (isRefresh(request) ? fault : undefined));
-      const urls = optionsOf({ url: proxy.url, baseUrl: `${proxy.url}/connect-api` }, shared.credentials);
+      const urls = await startProxy((request) => (isRefresh(request) ? fault : undefined));
       const outcomes = await runPython(urls, [page, { method: 'advance', positional: [11_000] }, page]);
       expect(outcomes.filter((outcome) => 'error' in outcome)).toEqual([]);
-      await proxy.close();
+      await proxy?.close();
     }
     proxy = undefined;
   });
 
   test('reads the revision of a restored report, which has sixteen digits', async () => {
-    const restored: Fault = {
-      edit(body, headers) {
-        headers['x-revision'] = '1764260000000001';
-        return body;
-      },
-    };
+    const restored = withHeaders({ 'x-revision': '1764260000000001' });
     const { python, here } = await behindFaults([restored], { method: 'changes', positional: ['now'] });
     expect(python).toEqual(here);
     expect(python).toMatchObject({ result: [{ revision: 1_764_260_000_000_001 }] });
@@ -401,18 +392,12 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       { status: 410, body: '{"type":"RESYNC_REQUIRED"}' },
     ];
     const isChanges = ({ path }: ProxiedRequest) => path.includes('/changes');
-    proxy = await startFaultyProxy(shared.service.url, (request) => (isChanges(request) ? left.shift() : undefined));
-    const urls = optionsOf({ url: proxy.url, baseUrl: `${proxy.url}/connect-api` }, shared.credentials);
+    const urls = await startProxy((request) => (isChanges(request) ? left.shift() : undefined));
     const follow = { method: 'followToEnd', options: { since: 'stale', intervalMs: 1 } };
     const [outcome] = await runPython({ ...urls, attempts: 1 }, [follow]);
     const pages = await Array.fromAsync(shared.clientOf().changes());
-    const page = {
-      changes: pages[0]?.changes,
-      next: pages[0]?.next,
-      has_more: false,
-      revision: pages[0]?.revision,
-      reset: true,
-    };
+    const { changes, next, revision } = pages[0] ?? {};
+    const page = { changes, next, has_more: false, revision, reset: true };
     expect(outcome).toEqual({ result: { errors: ['UNKNOWN_ERROR'], pages: [page], saved: [page.next] } });
   });
 
