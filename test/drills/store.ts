@@ -30,7 +30,7 @@ export const storeDrills: readonly Drill[] = [
     name: 'disk-full',
     fault: 'the disk of the embedded store is full',
     expected:
-      'import: exit code 1, says that the disk needs space; report 200; with space again: import exit code 0, all records 1; no restart',
+      'import: exit code 75, says that the disk needs space; report 200; with space again: import exit code 0, all records 1; no restart',
     needs: ['Linux', 'tmpfs'],
     isShort: true,
     async run(stage) {

@@ -25,7 +25,7 @@ function findComposeFaults(file: string): readonly string[] {
   const withoutNames = JSON.parse(schema, (key, value) => (isName(key, value) ? undefined : value));
   const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(withoutNames);
   // the schema is older than the name of a project
-  const { name: _name, ...project } = parse(read(file));
+  const { name: _name, ...project } = parse(read(file), { merge: true });
   if (validate(project)) return [];
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${file}: ${instancePath} ${message} ${JSON.stringify(params)}`,
