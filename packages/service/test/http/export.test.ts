@@ -96,6 +96,19 @@ const summaryOf = (text: string) => {
   const body = text.slice(0, end);
   return { body, summary: JSON.parse(text.slice(end)).summary as { rows: number; sha256: string } };
 };
+const linesOf = async (response: Response): Promise<Subscription[]> =>
+  (await response.text())
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+/** Waits until the last export of the log has failed. */
+async function untilFailed(service: TestService): Promise<void> {
+  const lastOf = (message: string) => service.log.findLast(({ msg }) => msg === message);
+  await expect.poll(() => lastOf('export')).toMatchObject({ complete: false });
+  await expect
+    .poll(() => lastOf('an export failed'))
+    .toMatchObject({ level: 40, err: { message: expect.any(String) } });
+}
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const idOf = (record: string): string => (JSON.parse(record) as Subscription).id;
 
@@ -188,12 +201,7 @@ describe.each(drawn)('whole reports on $engine', ({ engine, openTestStore }) => 
       )) as [Response, Response, Response];
       const records = (await json.json()) as Subscription[];
       expect(records).toHaveLength(7);
-      expect(
-        (await ndjson.text())
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line)),
-      ).toEqual(records);
+      expect(await linesOf(ndjson)).toEqual(records);
       const table = parse(await csv.text(), { columns: true, record_delimiter: '\r\n' }) as Record<string, string>[];
       expect(table.map(({ iccid }) => iccid)).toEqual(records.map(({ iccid }) => iccid));
       for (const name of ['x-total-count', 'x-total-pages', 'x-current-page', 'x-count-per-page', 'x-applied-filters'])
@@ -214,12 +222,7 @@ describe.each(drawn)('whole reports on $engine', ({ engine, openTestStore }) => 
       expect(next).toContain('format=csv');
       const following = await service.get(next.slice(service.baseUrl.length).replace('csv', 'ndjson'), smallToken);
       const expected = (await (await page('size=7&page=2')).json()) as Subscription[];
-      expect(
-        (await following.text())
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line)),
-      ).toEqual(expected);
+      expect(await linesOf(following)).toEqual(expected);
     });
 
     test.each([
@@ -543,11 +546,7 @@ describe.each(drawn)('whole reports on $engine', ({ engine, openTestStore }) => 
       expect(killed.rowCount).toBe(1);
       await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
       await untilNone();
-      const lastOf = (message: string) => service.log.findLast(({ msg }) => msg === message);
-      await expect.poll(() => lastOf('export')).toMatchObject({ complete: false });
-      await expect
-        .poll(() => lastOf('an export failed'))
-        .toMatchObject({ level: 40, err: { message: expect.any(String) } });
+      await untilFailed(service);
       expect((await receive('all=true&format=ndjson')).status).toBe(200);
     },
   );
@@ -567,11 +566,7 @@ test('truncating the file of the embedded store aborts a report in progress', as
     const response = await openExport(`${service.baseUrl}/v1/subscription?all=true&format=ndjson`, token);
     truncateSync(file, 65_536);
     await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
-    const lastOf = (message: string) => service.log.findLast(({ msg }) => msg === message);
-    await expect.poll(() => lastOf('export')).toMatchObject({ complete: false });
-    await expect
-      .poll(() => lastOf('an export failed'))
-      .toMatchObject({ level: 40, err: { message: expect.any(String) } });
+    await untilFailed(service);
   } finally {
     await service.close();
   }

@@ -9,10 +9,12 @@ import { startService, type TestService } from '../../../../test/support/service
 import { SubscriptionFindings } from '../../../contract/findings.ts';
 import { checkRow } from '../../import/check-row.ts';
 import type { TenantId } from '../../storage/store.ts';
+import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
 const path = '/v1/subscription/findings';
+const manyRows = Array.from({ length: 2_000 }, (_, n) => subscriptionRow({ id: `r${n}`, deviceId: `d${n}` }));
 
 describe.each(drawn)('GET /v1/subscription/findings on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
@@ -22,6 +24,15 @@ describe.each(drawn)('GET /v1/subscription/findings on $engine', ({ engine, open
   let foreign: string;
   const get = (headers: Record<string, string> = {}, of = token, query = '') =>
     service.get(path + query, of, { 'accept-encoding': 'identity', ...headers });
+  /** Access tokens of new tenants, each of which has these records. */
+  const tokensOf = (count: number, name: string, rows: readonly SubscriptionRow[] = []) =>
+    Promise.all(
+      Array.from({ length: count }, async (_, n) => {
+        const tenant = await service.createTenant(`${name}-${n}`);
+        await service.store.loadSubscriptions(tenant, rows);
+        return service.accessToken(await service.createClient(tenant));
+      }),
+    );
   const countsOf = async (response: Response): Promise<Record<string, number>> => {
     const { findings } = (await response.json()) as SubscriptionFindings;
     return Object.fromEntries(findings.flatMap(({ kind, count }) => (count === 0 ? [] : [[kind, count]])));
@@ -94,24 +105,14 @@ describe.each(drawn)('GET /v1/subscription/findings on $engine', ({ engine, open
   });
 
   test('lets tenants that ask at the same time wait for their turn', async () => {
-    const tenants = await Promise.all(Array.from({ length: 8 }, (_, n) => service.createTenant(`waiting-${n}`)));
-    const tokens = await Promise.all(
-      tenants.map(async (tenant) => service.accessToken(await service.createClient(tenant))),
-    );
-    const rows = Array.from({ length: 2_000 }, (_, n) => subscriptionRow({ id: `r${n}`, deviceId: `d${n}` }));
-    await Promise.all(tenants.map((tenant) => service.store.loadSubscriptions(tenant, rows)));
+    const tokens = await tokensOf(8, 'waiting', manyRows);
     const responses = await Promise.all(tokens.map((of) => get({}, of)));
     expect(responses.map(({ status }) => status)).toEqual(tokens.map(() => 200));
     expect(responses.map(({ headers }) => headers.get('x-total-count'))).toEqual(tokens.map(() => '2000'));
   });
 
   test('gives up the wait of a client that disconnects', async () => {
-    const tenants = await Promise.all(Array.from({ length: 6 }, (_, n) => service.createTenant(`leaving-${n}`)));
-    const tokens = await Promise.all(
-      tenants.map(async (tenant) => service.accessToken(await service.createClient(tenant))),
-    );
-    const rows = Array.from({ length: 2_000 }, (_, n) => subscriptionRow({ id: `r${n}`, deviceId: `d${n}` }));
-    await Promise.all(tenants.map((tenant) => service.store.loadSubscriptions(tenant, rows)));
+    const tokens = await tokensOf(6, 'leaving', manyRows);
     const leaving = new AbortController();
     const requests = tokens.map((of) =>
       fetch(service.baseUrl + path, { headers: { authorization: `Bearer ${of}` }, signal: leaving.signal }),
@@ -145,10 +146,7 @@ describe.each(drawn)('GET /v1/subscription/findings on $engine', ({ engine, open
   });
 
   test.runIf(engine === 'postgres')('reads two tenants at a time, and no other request waits for them', async () => {
-    const tenants = await Promise.all(Array.from({ length: 6 }, (_, n) => service.createTenant(`hanging-${n}`)));
-    const tokens = await Promise.all(
-      tenants.map(async (tenant) => service.accessToken(await service.createClient(tenant))),
-    );
+    const tokens = await tokensOf(6, 'hanging');
     const etag = (await service.get('/v1/subscription', token)).headers.get('etag') ?? '';
     const connectionString = opened.environment.DATABASE_URL;
     const [locker, watcher] = [new pg.Client({ connectionString }), new pg.Client({ connectionString })];
