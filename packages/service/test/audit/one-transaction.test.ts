@@ -4,8 +4,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { engines, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { clock, startManagement, type TestManagement } from '../../../../test/support/management.ts';
@@ -47,8 +47,7 @@ async function openDatabase({ environment }: TestStore): Promise<Database> {
       close: async () => database.close(),
     };
   }
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await connectPostgres(url);
   return {
     run: async ({ postgres }) => void (await client.query(postgres)),
     dump: () => dumpBy(async (sql) => (await client.query(sql)).rows),

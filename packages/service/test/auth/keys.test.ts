@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRemoteJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify } from 'jose';
-import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, postgresUrl, type TestStore } from '../../../../test/support/engines.ts';
 import { rotateKeys } from '../../../../test/support/key-ring.ts';
@@ -246,8 +246,7 @@ async function filesOf({ environment }: TestStore): Promise<{ name: string; text
   }
   const superuser = new URL(await postgresUrl());
   superuser.pathname = new URL(url).pathname;
-  const client = new pg.Client({ connectionString: superuser.href });
-  await client.connect();
+  const client = await connectPostgres(superuser.href);
   await client.query('checkpoint');
   const { rows } = await client.query(
     "select path as name, pg_read_binary_file(path) as bytes from pg_relation_filepath('auth_key') as path",

@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addTenant } from '../../../../test/support/add-tenant.ts';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { type RunningCommand, startCommand, untilWritten } from '../../../../test/support/run-command.ts';
@@ -173,8 +173,7 @@ describe.each(drawn)(`${processes} processes over one $engine`, ({ engine, openT
       const client = await makeClient();
       const { access_token: token, refresh_token: refreshToken } = await issue(fleet.urls[0] ?? '', client);
       await everywhere(1, (url) => read(url, token));
-      const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-      await admin.connect();
+      const admin = await connectPostgres(opened.environment.DATABASE_URL);
       const { rowCount } = await admin.query(
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'subreport-listen' and datname = current_database()",
       );

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { runCommand, startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { findTenant } from '../../storage/tables/tenant.ts';
@@ -154,8 +154,7 @@ test('a backup of a store with wrong counts is refused and writes nothing', asyn
 test('pg_dump as the table owner fails, and with row-level security enabled reads no rows', async () => {
   const place = await makeDatabase();
   await withStore(place, (store) => fillTenant(store, 'acme', 5));
-  const client = new pg.Client({ connectionString: place.environment.DATABASE_URL });
-  await client.connect();
+  const client = await connectPostgres(place.environment.DATABASE_URL);
   // as pg_dump --enable-row-security does
   expect((await client.query('select id from subscription')).rows).toEqual([]);
   await client.query('set row_security = off'); // as pg_dump does by default

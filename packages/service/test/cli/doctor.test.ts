@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addTenant } from '../../../../test/support/add-tenant.ts';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres, openSqlite, type TestStore } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
@@ -35,8 +35,7 @@ async function tamper({ environment }: TestStore, sql: string): Promise<void> {
     database.close();
     return;
   }
-  const client = new pg.Client({ connectionString: environment.DATABASE_URL });
-  await client.connect();
+  const client = await connectPostgres(environment.DATABASE_URL);
   await client.query("set app.tenant = 'acme'");
   await client.query(sql);
   await client.end();

@@ -6,11 +6,11 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startNetwork } from '../../../../test/drills/postgres.ts';
 import { makeCommandFolder } from '../../../../test/support/command-folder.ts';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
@@ -373,8 +373,7 @@ async function serveWithHeldRequest(more: Record<string, string> = {}) {
   const DATA_DIR = environment.DATA_DIR ?? '';
   const command = await startDemo({ environment: { ...opened.environment, DATA_DIR, ...more } });
   const { baseUrl, token } = await signIn();
-  const locker = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-  await locker.connect();
+  const locker = await connectPostgres(opened.environment.DATABASE_URL);
   await locker.query('begin; lock table subscription in access exclusive mode');
   // other clients would close the connection before the service does
   const socket = connect(Number(environment.PORT), '127.0.0.1').on('error', () => undefined);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
@@ -39,8 +39,7 @@ describe.each(drawn)('serve --workers on $engine', ({ engine, openTestStore }) =
     const headers = await headersWithToken();
     const responses = await Promise.all(Array.from({ length: 60 }, () => fetchOnce(workers.reportUrl, headers)));
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
-    const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await admin.connect();
+    const admin = await connectPostgres(opened.environment.DATABASE_URL);
     const { rows } = await admin.query("select pid from pg_stat_activity where application_name = 'fleet'");
     await admin.end();
     // two for each worker, its listener, and the one of the primary process

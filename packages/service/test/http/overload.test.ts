@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres } from '../../../../test/support/engines.ts';
 import { expectProblem, expectTokenError } from '../../../../test/support/expect-error.ts';
@@ -72,8 +73,7 @@ describe('a service whose requests hang', () => {
 
   beforeAll(async () => {
     const opened = await postgres.openTestStore();
-    blocker = new pg.Client(opened.environment.DATABASE_URL);
-    await blocker.connect();
+    blocker = await connectPostgres(opened.environment.DATABASE_URL);
     service = await startService(opened, { DATABASE_POOL_SIZE: '4' }, { requestsWaitingMax: 2 });
     const tenant = await service.createTenant('acme');
     client = await service.createClient(tenant);
@@ -152,8 +152,7 @@ describe('tenants whose statements hang', () => {
   /** A service whose tenants but `quiet` hang while the blocker has the lock. */
   async function serveHanging(secondsMax: string) {
     const opened = await openPostgres(testRole);
-    const blocker = new pg.Client(opened.environment.DATABASE_URL);
-    await blocker.connect();
+    const blocker = await connectPostgres(opened.environment.DATABASE_URL);
     const environment = { DATABASE_POOL_SIZE: '4', REQUEST_SECONDS_MAX: secondsMax };
     const service = await startService(opened, environment);
     const tokens = new Map<string, string>();

@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { onCluster, openPostgres, postgresUrl } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { testRole, urlOf } from '../../../../test/support/global-setup.ts';
@@ -10,8 +10,7 @@ import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 test.skipIf(onCluster)('an import repeats a batch that lost a deadlock, and has every row once (C1)', async () => {
   const opened = await openPostgres(testRole);
   const database = new URL(opened.environment.DATABASE_URL ?? '').pathname.slice(1);
-  const other = new pg.Client({ connectionString: urlOf(await postgresUrl(), database, 'postgres') });
-  await other.connect();
+  const other = await connectPostgres(urlOf(await postgresUrl(), database, 'postgres'));
   // long enough to cause the deadlock; the import then detects it first
   await other.query(`alter database ${database} set deadlock_timeout = '3s'`);
   await other.query("set deadlock_timeout = '1min'");

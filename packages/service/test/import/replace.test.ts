@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
@@ -57,8 +57,7 @@ describe.each([...engines, superuser])('a replacement on $engine', ({ engine, op
       problems: (await checkCounts(reader)).problems,
     }));
   const endLockConnections = async (): Promise<void> => {
-    const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await client.connect();
+    const client = await connectPostgres(opened.environment.DATABASE_URL);
     await client.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'subreport-import-lock' and datname = current_database()",
     );

@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { SqliteConnection } from '../../storage/sqlite/connection.ts';
@@ -50,8 +50,7 @@ describe.each(drawOne(engines, import.meta.url))('the audit log on $engine', ({ 
   /** Runs SQL as the owner of the tables. */
   async function runSql(sql: string): Promise<void> {
     if (engine === 'postgres') {
-      const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-      await client.connect();
+      const client = await connectPostgres(opened.environment.DATABASE_URL);
       await client.query(sql).finally(() => client.end());
       return;
     }

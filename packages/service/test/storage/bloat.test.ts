@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { onCluster, openPostgres } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -33,8 +33,7 @@ test.skipIf(onCluster)(
   'nightly replacements keep the tables of PostgreSQL within 1.3 times their first size',
   async () => {
     const { store, environment, close } = await openPostgres(testRole);
-    const client = new pg.Client({ connectionString: environment.DATABASE_URL });
-    await client.connect();
+    const client = await connectPostgres(environment.DATABASE_URL);
     const vacuumedSize = async (): Promise<number> => {
       await client.query('vacuum subscription, subscription_span'); // as autovacuum does in the day
       return Number((await client.query(size)).rows[0].bytes);

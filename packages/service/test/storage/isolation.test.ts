@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addTenant } from '../../../../test/support/add-tenant.ts';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { engines, onCluster, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -202,8 +202,7 @@ describe.each([
   });
 
   test('is the only limit: without the policy, the same statement reads both tenants', async () => {
-    const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await client.connect();
+    const client = await connectPostgres(opened.environment.DATABASE_URL);
     try {
       await client.query('alter table subscription disable row level security');
       expect(await opened.store.readTenant(acme, readsEverything)).toHaveLength(4);
@@ -230,8 +229,7 @@ describe.each([
 
   test('prevents writing a row of another tenant', async () => {
     const [, globex] = await loadTwoTenants(opened.store);
-    const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await client.connect();
+    const client = await connectPostgres(opened.environment.DATABASE_URL);
     try {
       await client.query('begin');
       if (role === 'postgres') await client.query('set local role subreport_tenant');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { onCluster, openPooled, postgresUrl, type TestStore } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -27,8 +27,7 @@ describe('behind a transaction pooler', () => {
   afterAll(() => service.close());
 
   test('two statements of one connection run in two sessions of the server', async () => {
-    const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await client.connect();
+    const client = await connectPostgres(opened.environment.DATABASE_URL);
     const session = async () => (await client.query('select pg_backend_pid() as pid')).rows[0].pid;
     expect(await session()).not.toBe(await session());
     await client.end();
@@ -90,8 +89,7 @@ describe('behind a transaction pooler', () => {
     expect(options).toMatchObject({ ok: false, message: expect.stringMatching(missing) });
     const url = new URL(opened.environment.DATABASE_URL ?? '');
     const role = `test_pooled_${url.pathname.slice(-12)}`;
-    const superuser = new pg.Client({ connectionString: await postgresUrl() });
-    await superuser.connect();
+    const superuser = await connectPostgres(await postgresUrl());
     const statements = readFileSync(new URL('../../../../docs/operators/operating.md', import.meta.url), 'utf8');
     await superuser.query(`create role ${role} login in role ${testRole}`);
     for (const [statement] of statements.matchAll(/^alter role subreport set .*$/gm))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { onCluster, openPostgres, postgresUrl } from '../../../../test/support/engines.ts';
 import { urlOf } from '../../../../test/support/global-setup.ts';
 import { hasCitus, missingOnWorkers } from '../../storage/postgres/database-facts.ts';
@@ -19,8 +20,7 @@ describe('a role that Citus connects to workers as', () => {
     return rows[0];
   };
   beforeAll(async () => {
-    client = new pg.Client({ connectionString: await postgresUrl() });
-    await client.connect();
+    client = await connectPostgres(await postgresUrl());
     await client.query(`create role ${role} nologin`);
   });
   afterAll(async () => {
@@ -40,8 +40,7 @@ describe('a role that Citus connects to workers as', () => {
       login: true,
       settings: ['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_sort=off', 'jit=off'],
     });
-    const session = new pg.Client({ connectionString: urlOf(await postgresUrl(), 'postgres', role) });
-    await session.connect();
+    const session = await connectPostgres(urlOf(await postgresUrl(), 'postgres', role));
     const { rows } = await session.query("select current_setting('enable_seqscan') as value");
     await session.end();
     expect(rows).toEqual([{ value: 'off' }]);

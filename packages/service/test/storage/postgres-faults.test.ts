@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addTenant } from '../../../../test/support/add-tenant.ts';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { onCluster, openPostgres, postgresUrl, type TestStore } from '../../../../test/support/engines.ts';
 import { testRole, urlOf } from '../../../../test/support/global-setup.ts';
 import { testKeyRing } from '../../../../test/support/key-ring.ts';
@@ -32,8 +33,7 @@ describe('when PostgreSQL fails', () => {
   beforeAll(async () => {
     opened = await openPostgres(testRole);
     tenant = await addTenant(opened.store, 'acme');
-    superuser = new pg.Client({ connectionString: await postgresUrl() });
-    await superuser.connect();
+    superuser = await connectPostgres(await postgresUrl());
   });
   afterAll(async () => {
     await superuser.end();
@@ -83,8 +83,7 @@ describe('when PostgreSQL fails', () => {
   });
 
   test('a read whose connection is killed while it waits for a lock is repeated and succeeds', async () => {
-    const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await other.connect();
+    const other = await connectPostgres(opened.environment.DATABASE_URL);
     await other.query('begin');
     await other.query('lock table subscription_span');
     const counting = count();
@@ -139,8 +138,7 @@ describe('when PostgreSQL fails', () => {
 
   /** Runs `work` while a table is locked, and kills its connection once it waits for the lock. */
   async function killAt(table: string, application: string, work: () => Promise<unknown>): Promise<void> {
-    const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await other.connect();
+    const other = await connectPostgres(opened.environment.DATABASE_URL);
     await other.query('begin');
     await other.query(`lock table ${table} in exclusive mode`);
     const failed = expect(work()).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
@@ -230,8 +228,7 @@ describe('when PostgreSQL fails', () => {
         'access',
         'compromised',
       );
-      const holder = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-      await holder.connect();
+      const holder = await connectPostgres(opened.environment.DATABASE_URL);
       await holder.query('begin; lock table auth_key in exclusive mode');
       let attempts = 0;
       const rotating = opened.store.transact(async (directory) => {
@@ -257,8 +254,7 @@ describe('when PostgreSQL fails', () => {
   });
 
   test('a load waits for a tenant whose row is locked by another transaction, then succeeds', async () => {
-    const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await other.connect();
+    const other = await connectPostgres(opened.environment.DATABASE_URL);
     await other.query('begin');
     await other.query("select id from tenant where id = 'acme' for update");
     const load = opened.store.loadSubscriptions(tenant, []);

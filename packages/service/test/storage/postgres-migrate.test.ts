@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { onCluster, openPostgres, postgresUrl, type TestStore } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { testRole, urlOf } from '../../../../test/support/global-setup.ts';
@@ -21,8 +22,7 @@ describe('a migration on PostgreSQL while the tables are in use', () => {
   beforeEach(async () => {
     opened = await openPostgres(testRole);
     await insertTenant(opened.store, 'acme', 1);
-    user = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await user.connect();
+    user = await connectPostgres(opened.environment.DATABASE_URL);
   });
   afterEach(async () => {
     migrating?.child.kill('SIGKILL');
@@ -73,8 +73,7 @@ describe('a migration on PostgreSQL while the tables are in use', () => {
     { times: 9, expected: { code: 75, stderr: expect.stringContaining('tuple concurrently updated') } },
   ])('is attempted again after $times internal errors in a row, but not for ever', async ({ times, expected }) => {
     const database = new URL(opened.environment.DATABASE_URL ?? '').pathname.slice(1);
-    const superuser = new pg.Client({ connectionString: urlOf(await postgresUrl(), database, 'postgres') });
-    await superuser.connect();
+    const superuser = await connectPostgres(urlOf(await postgresUrl(), database, 'postgres'));
     await superuser.query(
       `create sequence attempt; grant usage on sequence attempt to public;
        create function fail() returns event_trigger language plpgsql as $$ begin

@@ -1,10 +1,10 @@
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { makeCertificate, type TestCertificate } from '../../../../test/support/certificates.ts';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { type PostgresServer, startPostgres } from '../../../../tools/postgres-server.ts';
 import { openStore } from '../../storage/open-store.ts';
@@ -35,8 +35,7 @@ beforeAll(async () => {
   const files = { ssl_cert_file: ofServer.certificate, ssl_key_file: ofServer.key, ssl_ca_file: ofRole.certificate };
   const settings = Object.entries({ ssl: 'on', hba_file: access, ...files }).map((pair) => pair.join('='));
   server = await startPostgres(settings);
-  const superuser = new pg.Client({ connectionString: server.url });
-  await superuser.connect();
+  const superuser = await connectPostgres(server.url);
   await superuser.query(`create role ${role} login; grant create on schema public to ${role}`);
   await superuser.query("create role clear login password 'in-the-clear'");
   await superuser.end();
