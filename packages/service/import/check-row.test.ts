@@ -95,20 +95,7 @@ describe('checkRow with a valid row', () => {
   });
 
   test.each([
-    ...[
-      'active',
-      'Not started',
-      'PRE-ACTIVE',
-      'none',
-      'straße',
-      ' ',
-      ' a ',
-      '\u202eevil',
-      '"',
-      '\\',
-      '🛰',
-      '🛰'.repeat(64),
-    ],
+    ...['Not started', ' ', ' a ', '\u202eevil', '"', '\\', '🛰', '🛰'.repeat(64)],
     ...['__proto__', 'null', 'a;b', '=1+1'],
   ])('keeps the status and the unit %j as they are', (word) => {
     const value = { ...right, status: word, product: { ...right.product, period_unit: word } };

@@ -103,11 +103,8 @@ describe.each(drawn)('items of the checklist that stand alone, on $engine', ({ o
   });
 
   test('45 (RFC 9068 §6): an access token contains no personal data', async () => {
-    const claims = decodeJwt((await issue()).access_token);
-    expect(Object.keys(claims).sort()).toEqual(
-      ['aud', 'client_id', 'exp', 'iat', 'iss', 'jti', 'scope', 'sid', 'sub'].sort(),
-    );
-    expect(JSON.stringify(claims)).not.toMatch(/acme|@/);
+    // token-endpoint.test.ts has the names of all claims
+    expect(JSON.stringify(decodeJwt((await issue()).access_token))).not.toMatch(/acme|@/);
   });
 
   test('53 (RFC 6750 §3): each attribute of a challenge appears once, with allowed characters only', async () => {

@@ -255,18 +255,12 @@ describe.each(drawn)('the token endpoint on $engine', ({ openTestStore }) => {
       await expectTokenError(await post({ ...client }), 'invalid_request');
     });
 
-    test.each([
-      'password',
-      'authorization_code',
-      'Client_Credentials',
-      'CLIENT_CREDENTIALS',
-      '__proto__',
-      'constructor',
-      'toString',
-      ' client_credentials',
-    ])('21 (RFC 6749 §5.2): grant_type %j is unsupported_grant_type', async (grantType) => {
-      await expectTokenError(await post({ grant_type: grantType, ...client }), 'unsupported_grant_type');
-    });
+    test.each(['password', 'Client_Credentials', '__proto__', ' client_credentials'])(
+      '21 (RFC 6749 §5.2): grant_type %j is unsupported_grant_type',
+      async (grantType) => {
+        await expectTokenError(await post({ grant_type: grantType, ...client }), 'unsupported_grant_type');
+      },
+    );
 
     test('21 (RFC 6749 §5.2): a line break at the end of grant_type is named', async () => {
       const response = await post({ grant_type: 'client_credentials\r\n', ...client });
@@ -512,8 +506,6 @@ describe.each(drawn)('the token endpoint on $engine', ({ openTestStore }) => {
         revocation_endpoint: `${service.url}/oauth2/revoke`,
         introspection_endpoint: `${service.url}/oauth2/introspect`,
       });
-      // 41 (RFC 9207): for authorization answers only
-      expect(documents[0]).not.toHaveProperty('authorization_response_iss_parameter_supported');
       expect(documents[0]).not.toHaveProperty('authorization_endpoint');
     });
   });

@@ -220,14 +220,11 @@ describe.each(drawn)('lists of a search on $engine', ({ openTestStore }) => {
     ['id', Array(3_000).fill('a'), 'id', '3000 values', 'a list of 1 to 1000 values'],
     ['iccid', [iccidOf(1), '12'], 'iccid[1]', '12', '15 to 22 digits'],
     ['iccid', [8944500102198304], 'iccid[0]', '8944500102198304', 'a JSON string'],
-    ['iccid', [[iccidOf(1)]], 'iccid[0]', `["${iccidOf(1)}"]`, 'a JSON string'],
     ['id', ['a', '', 'b'], 'id[1]', '', '1 to 255 of the characters'],
-    ['id', ['a', null], 'id[1]', 'null', 'a JSON string'],
     ['id', [{ a: 1 }], 'id[0]', '{"a":1}', 'a JSON string'],
     ['device-id', ['a\u0000b'], 'device-id[0]', 'a\u0000b', 'without control characters'],
     ['device-id', ['\udc00'], 'device-id[0]', '"\\udc00"', 'a JSON string'],
     ['device-id', { 0: 'a' }, 'device-id', '{"0":"a"}', 'a JSON string or an array'],
-    ['email', ['ada@example.com'], 'email', null, 'a JSON string'],
     ['product-id', ['a'], 'product-id', '["a"]', 'a JSON string'],
   ])('%s of %j is rejected with its rule', async (name, value, parameter, shown, rule) => {
     const { errors } = await expectProblem(await post({ [name]: value }), 'INVALID_REQUEST_PARAMS');
@@ -242,11 +239,6 @@ describe.each(drawn)('lists of a search on $engine', ({ openTestStore }) => {
     const many = await expectProblem(await post({ iccid: Array(1_000).fill('1') }), 'INVALID_REQUEST_PARAMS');
     expect(many.errors).toHaveLength(32);
     expect(many.messages.at(-1)).toContain('current value is 1000');
-  });
-
-  test('a body that is too long, or no JSON, is rejected', async () => {
-    await expectProblem(await post(`{"id":[${'"a",'.repeat(70_000)}"a"]}`), 'PAYLOAD_TOO_LARGE');
-    await expectProblem(await post(`{"id":["a",]}`), 'INVALID_HTTP_MESSAGE');
   });
 
   test('a URL has no lists', async () => {

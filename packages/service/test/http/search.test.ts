@@ -129,17 +129,12 @@ describe.each(drawn)('searching on $engine', ({ openTestStore }) => {
     ['size', 0, '0', 'an integer from 1'],
     ['size', 1001, '1001', 'an integer from 1'],
     ['size', 1.5, '1.5', 'an integer from 1'],
-    ['size', 1e21, '1e+21', 'an integer from 1'],
     ['size', null, 'null', 'a JSON number'],
-    ['size', [5], '[5]', 'a JSON number'],
     ['page', true, 'true', 'a JSON number'],
-    ['page', {}, '{}', 'a JSON number'],
     ['status', [], '', 'at most 16 statuses'],
     ['status', ['ACTIVE', 1], '["ACTIVE",1]', 'a string or an array of single ones'],
-    ['status', [['ACTIVE']], '[["ACTIVE"]]', 'a string or an array of single ones'],
     ['status', ['a\nb'], 'a\nb', 'at most 16 statuses'],
     ['status', Array(17).fill('A'), Array(17).fill('A').join(), 'at most 16 statuses'],
-    ['status', null, 'null', 'a string or an array of single ones'],
     ['status', ['ACTIVE,DEPLETED'], '["ACTIVE,DEPLETED"]', 'a string or an array of single ones'],
     ['fields', ['id', 'iccid,status'], '["id","iccid,status"]', 'a string or an array of single ones'],
     ['auto-renew', 1, '1', 'a JSON boolean or its word'],
@@ -148,16 +143,10 @@ describe.each(drawn)('searching on $engine', ({ openTestStore }) => {
     ['iccid', '\ud800', '"\\ud800"', 'a JSON string'],
     ['product-id', 'a\u0000b', 'a\u0000b', 'without control characters'],
     ['product-id', 'a\udc00', '"a\\udc00"', 'a JSON string'],
-    ['device-id', '', '', '1 to 128 characters'],
     ['plan-id', ['a'], '["a"]', 'a JSON string'],
     ['email', ['ada@example.com'], null, 'a JSON string'],
     ['email', 'ada lovelace@example.com', null, 'without whitespace'],
-    ['email', null, null, 'a JSON string'],
     ['expires-within', 7, '7', 'a JSON string'],
-    ['expires-within', '7', '7', 'a duration in hours'],
-    ['sort', 'x', 'x', 'one of createdDate'],
-    ['date-field', 'constructor', 'constructor', 'one of created'],
-    ['cursor', 'garbage', 'garbage', 'unchanged'],
   ])('%s of %j is refused with its rule', async (name, value, shown, rule) => {
     const { errors } = await expectProblem(await search({ [name]: value }), 'INVALID_REQUEST_PARAMS');
     expect(errors).toEqual([{ parameter: name, value: shown, rule: expect.stringContaining(rule) }]);
@@ -189,27 +178,14 @@ describe.each(drawn)('searching on $engine', ({ openTestStore }) => {
     expect(await idsOf(await post('{"device-id":"\\"size\\":1,{[","size":1}'))).toEqual([]);
   });
 
-  test.each([
-    '',
-    ' ',
-    '{',
-    '[]',
-    'null',
-    '5',
-    '"size"',
-    '{"size":5}x',
-    "{'size':5}",
-    '{"size":05}',
-    '{"size":Infinity}',
-    '[{"size":5}]',
-    'size=5',
-    '\u0000',
-    '['.repeat(16_000),
-  ])('a body of %j cannot be read', async (body) => {
-    const { errors, messages } = await expectProblem(await post(body), 'INVALID_HTTP_MESSAGE');
-    expect([errors, messages.length]).toEqual([[], 1]);
-    expect(messages[0]).toContain('{"status":["ACTIVE"],"size":50}');
-  });
+  test.each(['', '{', '[]', 'null', '{"size":5}x', '{"size":05}', 'size=5', '['.repeat(16_000)])(
+    'a body of %j cannot be read',
+    async (body) => {
+      const { errors, messages } = await expectProblem(await post(body), 'INVALID_HTTP_MESSAGE');
+      expect([errors, messages.length]).toEqual([[], 1]);
+      expect(messages[0]).toContain('{"status":["ACTIVE"],"size":50}');
+    },
+  );
 
   test('a search body that is not UTF-8 is rejected without echoing it', async () => {
     await expectProblem(await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])), 'INVALID_HTTP_MESSAGE');
@@ -230,16 +206,12 @@ describe.each(drawn)('searching on $engine', ({ openTestStore }) => {
     await expectProblem(await post(`{}${' '.repeat(262_143)}`), 'PAYLOAD_TOO_LARGE');
   });
 
-  test.each([
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'application/xml',
-    'text/json',
-    ';;;',
-    'application/jsonx',
-  ])('a body of type %s is of a type that is not taken', async (type) => {
-    await expectProblem(await post('{}', { 'content-type': type }), 'UNSUPPORTED_MEDIA_TYPE');
-  });
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'application/jsonx'])(
+    'a body of type %s is of a type that is not taken',
+    async (type) => {
+      await expectProblem(await post('{}', { 'content-type': type }), 'UNSUPPORTED_MEDIA_TYPE');
+    },
+  );
 
   test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="UTF-8"'])(
     'a search body of type %s is accepted',

@@ -108,33 +108,17 @@ describe('operators', () => {
     expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="subreport"']);
   });
 
-  test('a token without the scope gets 403 that names the scope', async () => {
-    const reader = await management.operatorToken('operator:read');
-    const { status, headers, body } = await management.send('POST', path, { token: reader, body: {} });
-    expect([status, body.type]).toEqual([403, 'ACCESS_DENIED']);
-    expect(headers['www-authenticate']).toContain('error="insufficient_scope"');
-    expect(headers['www-authenticate']).toContain('scope="operator:write"');
-  });
-
   test.each(Object.entries(operatorApi))(
     '%s needs its scope, and no other one',
     async (_id, { method, path: url, scope }) => {
       const others = operatorScopes.filter((each) => each !== scope);
       const bearer = await management.operatorToken(...others);
-      const { status, headers } = await management.send(method, url.replaceAll(/\{\w+\}/g, 'x'), { token: bearer });
-      expect([status, headers['www-authenticate']]).toEqual([403, expect.stringContaining(`scope="${scope}"`)]);
+      const path = url.replaceAll(/\{\w+\}/g, 'x');
+      const { status, headers, body } = await management.send(method, path, { token: bearer });
+      const challenge = expect.stringMatching(new RegExp(`error="insufficient_scope".* scope="${scope}"`));
+      expect([status, body.type, headers['www-authenticate']]).toEqual([403, 'ACCESS_DENIED', challenge]);
     },
   );
-
-  test('the scope subscription:write alone loads records, and all other scopes together do not', async () => {
-    const headers = { 'content-type': 'application/x-ndjson' };
-    const load = (bearer: string) =>
-      management.send('PUT', '/operator/v1/tenants/loaded/subscriptions', { token: bearer, headers, body: {} });
-    await management.send('POST', '/operator/v1/tenants', { token, body: { tenant: 'loaded' } });
-    const { status, body } = await load(await management.operatorToken('operator:read', 'operator:write'));
-    expect([status, body.messages]).toEqual([403, [expect.stringContaining("'subscription:write'")]]);
-    expect((await load(await management.operatorToken('subscription:write'))).body).toMatchObject({ rejected: 1 });
-  });
 
   test('an operator cannot create a token with a scope that its own token does not have', async () => {
     const body = { name: 'more', scopes: ['operator:read', 'subscription:write'] };

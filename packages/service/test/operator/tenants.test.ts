@@ -144,7 +144,7 @@ describe('tenants', () => {
         headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/x-ndjson' },
         payload: ndjson,
       });
-    const loaded = await put('acme', token);
+    const loaded = await put('acme', await operatorToken('subscription:write'));
     expect([loaded.statusCode, loaded.json()]).toMatchObject([200, { tenant: 'acme', inserted: 40 }]);
     expect((await put('elsewhere', token)).statusCode).toBe(404);
     expect((await put('acme', await operatorToken('operator:write'))).statusCode).toBe(403);
