@@ -15,7 +15,7 @@ import { startService } from '../../../../test/support/service.ts';
 import { examineStore } from '../../cli/store/examine-store.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { historyStart, readHistory } from '../../storage/tables/history.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -58,9 +58,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
   beforeAll(async () => {
     opened = await openTestStore();
     for (const name of ['acme', 'globex']) {
-      await insertTenant(opened.store, name, 1);
-      const tenant = (await findTenant(opened.store, name))?.tenant;
-      if (tenant === undefined) throw new Error('no tenant');
+      const tenant = await addTenant(opened.store, name);
       const rows = Array.from({ length: 2_000 }, (_, index) =>
         subscriptionRow({ id: `id${index}`, createdDate: index }),
       );

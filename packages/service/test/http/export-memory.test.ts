@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { drawOne, isThorough } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { finishExport, openExport } from '../../../../test/support/read-export.ts';
@@ -9,7 +10,6 @@ import { freePort } from '../../../../tools/free-port.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
 import { checkRow } from '../../import/check-row.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 /** Peak memory of a process in MB. */
 const peakMb = (pid: number | undefined): number =>
@@ -33,9 +33,7 @@ test.runIf(isThorough && process.platform === 'linux').each(drawOne(engines, imp
   async ({ openTestStore }) => {
     const opened = await openTestStore();
     const port = await freePort();
-    await insertTenant(opened.store, 'acme', 1);
-    const tenant = (await findTenant(opened.store, 'acme'))?.tenant;
-    if (tenant === undefined) throw new TypeError('no tenant');
+    const tenant = await addTenant(opened.store, 'acme');
     // long names instead of more rows, which take longer to load
     const rows = [...syntheticRows({ count: recordCount, seed: 5, until: 1_767_225_600 })].map((row) => {
       const checked = checkRow({

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { onCluster, openPostgres, postgresUrl } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { testRole, urlOf } from '../../../../test/support/global-setup.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { createBatchLoader } from '../../import/load-batches.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 test.skipIf(onCluster)('an import repeats a batch that lost a deadlock, and has every row once (C1)', async () => {
   const opened = await openPostgres(testRole);
@@ -15,10 +15,9 @@ test.skipIf(onCluster)('an import repeats a batch that lost a deadlock, and has 
   await other.query(`alter database ${database} set deadlock_timeout = '3s'`);
   await other.query("set deadlock_timeout = '1min'");
   try {
-    await insertTenant(opened.store, 'acme', 1);
-    const tenant = (await findTenant(opened.store, 'acme'))?.tenant;
-    const lock = tenant && (await opened.store.lockImport(tenant));
-    if (tenant === undefined || lock === undefined) throw new Error('no tenant, or its import is locked');
+    const tenant = await addTenant(opened.store, 'acme');
+    const lock = await opened.store.lockImport(tenant);
+    if (lock === undefined) throw new Error('the import of the tenant is locked');
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
 
     await other.query("begin; select 1 from subscription where id = 'a' for update");

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { csvText } from '../../../../test/support/csv-text.ts';
 import { engines, pooledPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { importRecords } from '../../import/import-records.ts';
@@ -7,7 +8,7 @@ import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts
 import { checkCounts } from '../../storage/counts/check.ts';
 import { readRecord } from '../../storage/read/records.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { findTenant } from '../../storage/tables/tenant.ts';
 
 const rows = [...syntheticRows({ count: 2_500, seed: 3, until: 1_767_225_600 })];
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
@@ -16,12 +17,7 @@ const recordOf = ({ email: _email, ...record }: SyntheticRow) => record;
 describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
-  const makeTenant = async (name: string): Promise<TenantId> => {
-    await insertTenant(store, name, 1);
-    const found = await findTenant(store, name);
-    if (found === undefined) throw new Error(`no tenant ${name}`);
-    return found.tenant;
-  };
+  const makeTenant = (name: string) => addTenant(store, name);
   const load = async (tenant: TenantId, text: string, format: ImportFormat = 'ndjson', dryRun = false) => {
     const rejected: RejectedRow[] = [];
     const source = (async function* () {

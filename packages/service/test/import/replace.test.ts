@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { checkProperty } from '../../../../test/support/check-property.ts';
 import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
@@ -19,7 +20,6 @@ import { checkCounts } from '../../storage/counts/check.ts';
 import { countedChangesMax } from '../../storage/counts/count-changes.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { listImportRows } from '../../storage/tables/import-history.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { readRevision } from '../../storage/tables/tenant-revision.ts';
 
 const rows = [...syntheticRows({ count: 3_000, seed: 8, until: 1_767_225_600 })];
@@ -34,12 +34,7 @@ const drawn = drawOne(engines, import.meta.url).map(({ engine }) => engine as st
 describe.each([...engines, superuser])('a replacement on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let store: Store;
-  const makeTenant = async (name: string): Promise<TenantId> => {
-    await insertTenant(store, name, 1);
-    const found = await findTenant(store, name);
-    if (found === undefined) throw new Error(`no tenant ${name}`);
-    return found.tenant;
-  };
+  const makeTenant = (name: string) => addTenant(store, name);
   type How = { readonly replace?: boolean; readonly dryRun?: boolean; readonly remove?: number };
   const replace = (tenant: TenantId, text: string | Buffer, how: How = {}) => {
     const source = (async function* () {

@@ -12,7 +12,6 @@ import { checkRow } from '../../import/check-row.ts';
 import { findingsMoment, getSubscriptionFindings } from '../../report/get-subscription-findings.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { readRevision } from '../../storage/tables/tenant-revision.ts';
 
 const chosen = drawOne(engines, import.meta.url);
@@ -224,12 +223,7 @@ describe.each(chosen)('findings on $engine', ({ openTestStore }) => {
   });
   afterAll(() => opened.close());
 
-  const createTenant = async (name: string): Promise<TenantId> => {
-    await insertTenant(store, name, 0);
-    const found = await findTenant(store, name);
-    if (found === undefined) throw new TypeError('the tenant must exist');
-    return found.tenant;
-  };
+  const createTenant = (name: string) => addTenant(store, name, 0);
   const find = async (tenant: TenantId): Promise<SubscriptionFindings> =>
     JSON.parse((await getSubscriptionFindings({ store }, tenant, moment, 15_000)).body) as SubscriptionFindings;
   const commitsOf = async (tenant: TenantId): Promise<ReadonlyMap<number, string>> => {

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { changeChannel } from '../../storage/postgres/notifications.ts';
-import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { directoryStatement, type Store } from '../../storage/store.ts';
 
 /** Waits until the mark is known and, if `other` is given, differs from it. */
 const markOf = (store: Store, other?: number): Promise<number> =>
@@ -13,13 +13,6 @@ const markOf = (store: Store, other?: number): Promise<number> =>
     .toSatisfy((mark: number | undefined) => mark !== undefined && mark !== other)
     .then(() => store.changeMark() ?? 0);
 
-async function makeTenant(store: Store): Promise<TenantId> {
-  await insertTenant(store, 'acme', 1);
-  const found = await findTenant(store, 'acme');
-  if (found === undefined) throw new Error('no tenant');
-  return found.tenant;
-}
-
 /** Each time another one: SQLite does not write a row that stays as it is. */
 const touchAt = (seconds: number) => directoryStatement(`update tenant set created_at = ${seconds} where id = 'acme'`);
 
@@ -27,7 +20,7 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
   test('changes after another process announces a change', async () => {
     const opened = await openTestStore();
     const [here, there] = [opened.store, opened.openAgain()];
-    await makeTenant(here);
+    await addTenant(here, 'acme');
     here.watch();
     const second = await markOf(here);
     await there.writeDirectory([touchAt(2)], { announce: true });
@@ -39,7 +32,7 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
 
   test('changes after the same process announces a change', async () => {
     const opened = await openTestStore();
-    await makeTenant(opened.store);
+    await addTenant(opened.store, 'acme');
     opened.store.watch();
     const second = await markOf(opened.store);
     await opened.store.writeDirectory([touchAt(2)], { announce: true });
@@ -53,7 +46,7 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
 
   test.runIf(engine === 'postgres')('a load notifies nobody, so that its commit holds no other one', async () => {
     const opened = await openTestStore();
-    const tenant = await makeTenant(opened.store);
+    const tenant = await addTenant(opened.store, 'acme');
     const listening = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     const notified: string[] = [];
     listening.on('notification', ({ channel }) => notified.push(channel));

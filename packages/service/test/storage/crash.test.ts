@@ -5,10 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { countMatching } from '../../storage/read/records.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const writer = fileURLToPath(new URL('../../../../test/support/crash-writer.ts', import.meta.url));
 const kills = 8;
@@ -16,9 +16,7 @@ const kills = 8;
 describe.each(engines)('kill -9 of a loading process, on $engine', ({ engine, openTestStore }) => {
   test(`at ${kills} random times leaves each acknowledged batch complete and no other batch in part`, async () => {
     const opened = await openTestStore();
-    await insertTenant(opened.store, 'crash', 1);
-    const tenant = (await findTenant(opened.store, 'crash'))?.tenant;
-    if (tenant === undefined) throw new Error('no tenant');
+    const tenant = await addTenant(opened.store, 'crash');
     let next = 0;
     for (let kill = 0; kill < kills; kill += 1) {
       const acknowledged = await runUntilKilled(opened.environment, next);

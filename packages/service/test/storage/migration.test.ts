@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { openPostgres } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { makeNewerVersion, type NewerVersion } from '../../../../test/support/newer-version.ts';
@@ -20,7 +21,7 @@ import { openStore } from '../../storage/open-store.ts';
 import { distributedOption } from '../../storage/postgres/session.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { columnNames, rowColumns } from '../../storage/subscription-row.ts';
-import { insertTenant, listTenants } from '../../storage/tables/tenant.ts';
+import { listTenants } from '../../storage/tables/tenant.ts';
 
 const committed = (engine: string): string => readFileSync(new URL(`schema.${engine}.sql`, import.meta.url), 'utf8');
 
@@ -87,11 +88,9 @@ const literal = (value: string | number | null): string =>
 async function fill(environment: Environment): Promise<void> {
   const store = open(environment);
   await store.migrate();
-  await insertTenant(store, 'acme', 1);
-  const [acme] = await listTenants(store);
-  if (acme === undefined) throw new Error('the tenant must exist');
+  const acme = await addTenant(store, 'acme');
   await store.loadSubscriptions(
-    acme.tenant,
+    acme,
     ['a', 'b', 'c'].map((id) => subscriptionRow({ id })),
   );
   await store.close();

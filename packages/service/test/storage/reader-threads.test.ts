@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const count = 'select count(*) as n from subscription where tenant_id = $1';
 const rowsTwice = `select count(*) as n from (select id from subscription where tenant_id = $1) as a,
@@ -17,14 +17,12 @@ describe('reads of the embedded store that are not bounded by a page', () => {
   let tenant: TenantId;
 
   const tenantOf = async (name: string, rows: number): Promise<TenantId> => {
-    await insertTenant(store, name, 1);
-    const found = await findTenant(store, name);
-    if (found === undefined) throw new TypeError('no tenant');
+    const tenant = await addTenant(store, name);
     await store.loadSubscriptions(
-      found.tenant,
+      tenant,
       Array.from({ length: rows }, (_, index) => subscriptionRow({ id: `${name}-${index}`, createdDate: index })),
     );
-    return found.tenant;
+    return tenant;
   };
   const countOf = async (of: TenantId): Promise<number> => {
     const [row] = await store.readTenantOnce(of, { sql: count, values: [] });
