@@ -1,39 +1,30 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { rewriteParquet } from '../../../../test/support/checker-packages.ts';
-import { engines } from '../../../../test/support/engines.ts';
 import { parquetRowOf } from '../../../../test/support/parquet-row.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { startService, type TestService } from '../../../../test/support/service.ts';
 import { type Fault, startFaultyProxy } from '../../../client/test/faulty-proxy.ts';
 import { snapshotFormats } from '../../sync/files/file-format.ts';
 import { FolderFiles } from '../../sync/files/folder-files.ts';
 import { runSnapshot } from '../../sync/files/run-snapshot.ts';
 import { type ChangingReport, createChangingReport, environmentOf, environmentThrough } from './changing-report.ts';
+import { startBesideFolder } from './start-beside-folder.ts';
 
-let folder: string;
-let service: TestService;
+const { folder, service } = await startBesideFolder('files');
 let report: ChangingReport;
 let count = 0;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subreport-files-'));
-  service = await startService(await engines[0].openTestStore());
   report = await createChangingReport(service, 'files', 1);
   await report.load(rows);
 });
 beforeEach(() => {
   count += 1;
   mkdirSync(join(folder, String(count)));
-});
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
 });
 
 const hostile = [

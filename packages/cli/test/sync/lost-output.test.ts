@@ -1,33 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { engines } from '../../../../test/support/engines.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { commandEnvironment, mainProgram } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { startService, type TestService } from '../../../../test/support/service.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+import { startBesideFolder } from './start-beside-folder.ts';
 
-let folder: string;
-let service: TestService;
+const { folder, service } = await startBesideFolder('lost');
 let report: ChangingReport;
 let count = 0;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subreport-lost-'));
-  service = await startService(await engines[0].openTestStore());
-});
 beforeEach(async () => {
   count += 1;
   report = await createChangingReport(service, `tenant-${count}`, count);
   await report.load(rows);
-});
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
 });
 
 const rows = Array.from({ length: 900 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n }));

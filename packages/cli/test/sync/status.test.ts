@@ -1,23 +1,16 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { engines } from '../../../../test/support/engines.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { startService, type TestService } from '../../../../test/support/service.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+import { startBesideFolder } from './start-beside-folder.ts';
 
-let folder: string;
+const { folder, service } = await startBesideFolder('status');
 let here: string;
-let service: TestService;
 let report: ChangingReport;
 let count = 0;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subreport-status-'));
-  service = await startService(await engines[0].openTestStore());
-});
 beforeEach(async () => {
   count += 1;
   here = join(folder, String(count));
@@ -25,10 +18,6 @@ beforeEach(async () => {
   writeFileSync(join(here, 'secret'), `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`);
   report = await createChangingReport(service, `tenant-${count}`, count);
   await report.load([subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
-});
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
 });
 
 const copies = {

@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { drawPart } from '../../../../test/support/draw.ts';
-import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { startService, type TestService } from '../../../../test/support/service.ts';
 import type { Manifest } from '../../sync/files/manifest.ts';
 import { linesOfText } from '../../sync/files/text-file.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+import { startBesideFolder } from './start-beside-folder.ts';
 
 const rows = Array.from({ length: 25 }, (_, n) =>
   subscriptionRow({
@@ -24,19 +22,12 @@ const rows = Array.from({ length: 25 }, (_, n) =>
   }),
 );
 
-let folder: string;
-let service: TestService;
+const { folder, service } = await startBesideFolder('verify');
 let report: ChangingReport;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subreport-verify-'));
-  service = await startService(await engines[0].openTestStore());
   report = await createChangingReport(service, 'verified', 1);
   await report.load(rows.slice(0, 20));
   await report.load(rows);
-});
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
 });
 
 let count = 0;

@@ -1,43 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { engines } from '../../../../test/support/engines.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runCommand, startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { startService, type TestService } from '../../../../test/support/service.ts';
 import type { SyncError } from '../../sync/source/error.ts';
 import { runWebhook } from '../../sync/webhook/run-webhook.ts';
 import { readWebhook } from '../../sync/webhook/webhook-options.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+import { startBesideFolder } from './start-beside-folder.ts';
 import { type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
 
-let folder: string;
-let service: TestService;
+const { folder, service } = await startBesideFolder('webhook');
 let report: ChangingReport;
 let receiver: Receiver;
 let count = 0;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subreport-webhook-'));
-  service = await startService(await engines[0].openTestStore());
-});
 beforeEach(async () => {
   count += 1;
   report = await createChangingReport(service, `tenant-${count}`, count);
   receiver = await startReceiver();
 });
 afterEach(() => receiver.close());
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
-});
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
