@@ -5,7 +5,7 @@ import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import type { AuthContext } from '../../auth/auth-context.ts';
 import { createClient, disableClientById } from '../../auth/clients/manage-clients.ts';
-import { AccessError, TokenError } from '../../auth/error.ts';
+import { AccessError } from '../../auth/error.ts';
 import { createFailureBudget } from '../../auth/failure-budget.ts';
 import { clientCredentialsGrant } from '../../auth/grants/client-credentials.ts';
 import { refreshTokenGrant } from '../../auth/grants/refresh-token.ts';
@@ -420,9 +420,5 @@ describe('the budget of failed attempts', () => {
       await budget.count({ clientId: `made-up-${n}`, address: '192.0.2.9' });
     }
     expect(budget.secondsToWait(attempt)).toBe(60);
-  });
-
-  test('TokenError carries the wait', async () => {
-    expect(new TokenError('slow_down', 'x', 7).retryAfterSeconds).toBe(7);
   });
 });
