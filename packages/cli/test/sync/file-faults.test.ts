@@ -1,15 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { drawPart } from '../../../../test/support/draw.ts';
-import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { startService, type TestService } from '../../../../test/support/service.ts';
 import { RcloneFiles } from '../../sync/files/rclone-files.ts';
 import { type ChangingReport, createChangingReport, environmentOf, environmentThrough } from './changing-report.ts';
 import {
@@ -25,13 +22,13 @@ import {
   verifyNewest,
 } from './file-servers.ts';
 import { startLossyProxy } from './lossy-proxy.ts';
+import { startBesideFolder } from './start-beside-folder.ts';
 
 // What goes wrong at the receivers of files, and between. Each failed run ends with a sentence and
 // an exit code, and leaves no manifest; the next run completes. A run takes a third of the suites,
 // and what keeps secrets; with `ALL=1` it takes everything.
 
-let folder: string;
-let service: TestService;
+const { folder, service } = await startBesideFolder('faults');
 let medium: ChangingReport;
 let large: ChangingReport;
 /** What the runs of a test copy. */
@@ -41,8 +38,6 @@ const withReceivers = hasReceivers();
 const suites = drawPart(['disk', 'S3', 'SFTP', 'rclone', 'liars'], 3);
 const ends: (() => unknown)[] = [];
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subreport-faults-'));
-  service = await startService(await engines[0].openTestStore());
   medium = await createChangingReport(service, 'medium', 1);
   await medium.load(mediumRows);
   large = await createChangingReport(service, 'large', 1);
@@ -57,8 +52,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   if (withReceivers) await sshd.stop();
-  await service.close();
-  rmSync(folder, { recursive: true });
 });
 
 const argsOf = ({ to }: Place): string[] => [

@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../../../../test/simulation/random.ts';
 import { drawPart } from '../../../../test/support/draw.ts';
-import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { type RunningCommand, startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { startService, type TestService } from '../../../../test/support/service.ts';
 import { folderOf, type Manifest } from '../../sync/files/manifest.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import {
@@ -25,19 +22,17 @@ import {
   startSshd,
   verifyNewest,
 } from './file-servers.ts';
+import { startBesideFolder } from './start-beside-folder.ts';
 
 // Each kind of place, with kill -9 at random points of a run; one kind in a run, all of them with
 // `ALL=1`. `FILE_KILLS=25` kills 25 runs of each kind.
 const kills = Number(process.env.FILE_KILLS ?? 2);
 const kinds = drawPart(['dir', ...(hasReceivers() ? ['S3', 'SFTP'] : [])], 3);
 
-let folder: string;
-let service: TestService;
+const { folder, service } = await startBesideFolder('places');
 const reports: Record<string, ChangingReport> = {};
 const servers: Record<string, FileServer> = {};
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subreport-places-'));
-  service = await startService(await engines[0].openTestStore());
   for (const [size, rows] of Object.entries({ large: largeRows, medium: mediumRows })) {
     reports[size] = await createChangingReport(service, size, 1);
     await reports[size].load(rows);
@@ -47,8 +42,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const server of Object.values(servers)) await server.stop();
-  await service.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** Creates a place of a kind. */

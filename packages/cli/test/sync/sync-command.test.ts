@@ -1,14 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, dropDatabase } from '../../../../test/support/databases.ts';
-import { engines, postgresUrl } from '../../../../test/support/engines.ts';
+import { postgresUrl } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { startService, type TestService } from '../../../../test/support/service.ts';
 import { openDestination } from '../../sync/destinations.ts';
 import { runSync } from '../../sync/table/run-sync.ts';
 import {
@@ -20,18 +18,16 @@ import {
 } from './changing-report.ts';
 import { startLossyProxy } from './lossy-proxy.ts';
 import { digestOfCopy } from './read-copy.ts';
+import { startBesideFolder } from './start-beside-folder.ts';
 
-let folder: string;
 let database: string;
-let service: TestService;
+const { folder, service } = await startBesideFolder('sync');
 let report: ChangingReport;
 let count = 0;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subreport-sync-'));
   const server = await postgresUrl();
   await createDatabase(server, 'sync_commands');
   database = Object.assign(new URL(server), { pathname: '/sync_commands' }).href;
-  service = await startService(await engines[0].openTestStore());
 });
 beforeEach(async () => {
   count += 1;
@@ -39,9 +35,7 @@ beforeEach(async () => {
   await report.load(rows);
 });
 afterAll(async () => {
-  await service.close();
   await dropDatabase(await postgresUrl(), 'sync_commands');
-  rmSync(folder, { recursive: true });
 });
 
 const rows = Array.from({ length: 25 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n }));

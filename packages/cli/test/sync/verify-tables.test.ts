@@ -1,40 +1,33 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, dropDatabase } from '../../../../test/support/databases.ts';
-import { engines, postgresUrl } from '../../../../test/support/engines.ts';
+import { postgresUrl } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { startService, type TestService } from '../../../../test/support/service.ts';
 import { openDestination } from '../../sync/destinations.ts';
 import { runSync } from '../../sync/table/run-sync.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+import { startBesideFolder } from './start-beside-folder.ts';
 
 const rows = Array.from({ length: 25 }, (_, n) =>
   subscriptionRow({ id: `s${String(n).padStart(6, '0')}`, createdDate: 1_700_000_000 + n, deviceId: `dev-${n}` }),
 );
 
-let folder: string;
 let database: string;
-let service: TestService;
+const { folder, service } = await startBesideFolder('verify');
 let report: ChangingReport;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'subreport-verify-'));
   const server = await postgresUrl();
   await createDatabase(server, 'sync_verify');
   database = Object.assign(new URL(server), { pathname: '/sync_verify' }).href;
-  service = await startService(await engines[0].openTestStore());
   report = await createChangingReport(service, 'verified', 1);
   await report.load(rows);
 });
 afterAll(async () => {
-  await service.close();
   await dropDatabase(await postgresUrl(), 'sync_verify');
-  rmSync(folder, { recursive: true });
 });
 
 const run = (...args: string[]) => runHere(['sync', ...args], environmentOf(service, report.credentials));
