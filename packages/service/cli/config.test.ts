@@ -50,6 +50,7 @@ describe('settings', () => {
     ['TRUSTED_PROXIES', '10.0.0.1,,10.0.0.2'],
     ['SIGNING_ALGORITHM', 'HS256'],
     ['OIDC_ISSUER', 'http://id.example.com'],
+    ['OIDC_ISSUER', 'id.example.com'],
     ['OIDC_ISSUER', 'https://id.example.com/?realm=acme'],
     ['OIDC_ISSUER', 'https://id.example.com/#acme'],
     ['OIDC_ISSUER', 'https://id.example.com/a b'],

@@ -147,7 +147,11 @@ describe('tenants', () => {
     const loaded = await put('acme', await operatorToken('subscription:write'));
     expect([loaded.statusCode, loaded.json()]).toMatchObject([200, { tenant: 'acme', inserted: 40 }]);
     expect((await put('elsewhere', token)).statusCode).toBe(404);
-    expect((await put('acme', await operatorToken('operator:write'))).statusCode).toBe(403);
+    const refused = await put('acme', await operatorToken('operator:read', 'operator:write'));
+    expect([refused.statusCode, refused.json().messages]).toEqual([
+      403,
+      [expect.stringContaining("'subscription:write'")],
+    ]);
     expect((await put('acme', `sro_${'x'.repeat(43)}`)).statusCode).toBe(401);
   });
 
