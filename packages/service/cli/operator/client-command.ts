@@ -1,6 +1,7 @@
+import { Option } from 'commander';
 import { serverOf } from '../../../cli/remote/server.ts';
 import { defaultScopes, grantTypes } from '../../../contract/oauth/grant.ts';
-import type { OperatorResponse } from '../../../contract/operator/operations.ts';
+import type { CallOperation, OperatorResponse } from '../../../contract/operator/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { formatFields } from '../../../terminal/output.ts';
 import { readConfig } from '../config.ts';
@@ -81,7 +82,22 @@ const list = listCommand({
   },
 });
 
+/** What the commands for one client share: it may be required to belong to a tenant. */
+const ofOneClient = {
+  options: [() => new Option('--tenant <tenant>', 'require that the client belongs to this tenant')],
+  async guard(call: CallOperation, { client_id }: Readonly<Record<string, unknown>>, { tenant }: Options) {
+    if (tenant === undefined) return;
+    await call('getTenant', { params: { tenant: String(tenant) } });
+    const client = await call('getClient', { params: { client_id: String(client_id) } });
+    if (client.tenant === tenant) return;
+    throw new UsageError(
+      `Cannot use the client: it must belong to tenant '${tenant}': current value is '${client_id}'`,
+    );
+  },
+};
+
 const rotate = operationCommand({
+  ...ofOneClient,
   name: 'rotate',
   operation: 'rotateClient',
   description: 'generate a new secret for a client and print it once; the old one stays valid for a while',
@@ -95,6 +111,7 @@ const rotate = operationCommand({
 });
 
 const disable = operationCommand({
+  ...ofOneClient,
   name: 'disable',
   operation: 'disableClient',
   description: 'disable a client: it gets no new tokens, and its access tokens are rejected within a second',
@@ -104,6 +121,7 @@ const disable = operationCommand({
 });
 
 const enable = operationCommand({
+  ...ofOneClient,
   name: 'enable',
   operation: 'enableClient',
   description: 'enable a disabled client; its earlier tokens stay revoked',
@@ -113,6 +131,7 @@ const enable = operationCommand({
 });
 
 const remove = operationCommand({
+  ...ofOneClient,
   name: 'delete',
   operation: 'deleteClient',
   description: 'permanently delete a client with its secrets; its tokens are rejected immediately',
@@ -131,6 +150,7 @@ const clientText = ({ grants, scopes, secrets, ...client }: OperatorResponse<'ge
   });
 
 const show = operationCommand({
+  ...ofOneClient,
   name: 'show',
   operation: 'getClient',
   description: 'show a client; secrets are never shown',
@@ -139,6 +159,7 @@ const show = operationCommand({
 });
 
 const update = operationCommand({
+  ...ofOneClient,
   name: 'update',
   operation: 'updateClient',
   description: 'change a client; omitted options stay unchanged. Changes apply from its next request on',
@@ -178,6 +199,7 @@ const update = operationCommand({
 });
 
 const sessions = listCommand({
+  ...ofOneClient,
   name: 'sessions',
   operation: 'listClientSessions',
   description: 'list the sessions of a client; a session is a refresh token with all tokens that descend from it',
@@ -194,6 +216,7 @@ const sessions = listCommand({
 });
 
 const revokeTokens = operationCommand({
+  ...ofOneClient,
   name: 'revoke-tokens',
   operation: 'revokeClientTokens',
   description: 'revoke all current tokens of a client; its secret stays valid, so it can request new ones',

@@ -17,6 +17,8 @@ interface CommandRow<Id extends OperatorApiId> {
   readonly inputs?: InputChanges;
   /** Options besides the inputs. */
   readonly options?: readonly (() => Option)[];
+  /** Runs before the operation; rejects if that must not run. */
+  readonly guard?: (call: CallOperation, given: Given<Id>, options: Options) => Promise<void>;
 }
 
 interface OperationRow<Id extends OperatorApiId> extends CommandRow<Id> {
@@ -37,12 +39,15 @@ export type AddCommand = (parent: Command, output: Output) => Command;
 export const operationCommand =
   <Id extends OperatorApiId>(row: OperationRow<Id>): AddCommand =>
   (parent, output) => {
-    const { operation, prepare = (given) => given, json = (result) => result as object } = row;
+    const { operation, guard, prepare = (given) => given, json = (result) => result as object } = row;
     const { command, read } = newCommand(parent, row);
     return command.option('--json', 'print JSON').action(async () => {
       const options: Options = command.opts();
       const given = prepare(await read(), options);
-      const result = await withOperations(options, (call) => call(operation, inputOf(operation, given)));
+      const result = await withOperations(options, async (call) => {
+        await guard?.(call, given, options);
+        return call(operation, inputOf(operation, given));
+      });
       writeResult(output, options.json === true, json(result, given), row.text(result, given, options));
     });
   };
@@ -64,7 +69,10 @@ export const listCommand =
     return command.option('--json', 'print a JSON array').action(async () => {
       const options: Options & { readonly limit?: number } = command.opts();
       const given = await read();
-      await withOperations(options, (call) => writeList(call, row, given, options, output));
+      await withOperations(options, async (call) => {
+        await row.guard?.(call, given, options);
+        await writeList(call, row, given, options, output);
+      });
     });
   };
 

@@ -116,7 +116,7 @@ describe.each(drawn)('revocation always revokes, on $engine', ({ engine, openTes
     const { refresh_token: renewed } = (await (await refresh(client, kept.refresh_token)).json()) as Issued;
     const id = ['--client-id', client.client_id];
     const sessions = async () => {
-      const { stdout } = await run('client', 'sessions', ...id, '--json');
+      const { stdout } = await run('client', 'sessions', ...id, '--tenant', 'acme', '--json');
       return JSON.parse(stdout) as { session: string; refreshes: number }[];
     };
     expect((await sessions()).map(({ session, refreshes }) => [session, refreshes]).sort()).toEqual(

@@ -233,6 +233,8 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
     const rotated = await json(['client', 'rotate', '--client-id', id]);
     expect(rotated).toMatchObject({ client_id: id });
     expect(rotated.client_secret).not.toBe(first);
+    const foreign = await run(['client', 'disable', '--client-id', id, '--tenant', 'acme']);
+    expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringMatching(errorMessage)]);
     expect(await json(['client', 'disable', '--client-id', id])).toEqual({ client_id: id, disabled: true });
     for (const action of ['rotate', 'disable']) {
       const { code, stderr } = await run(['client', action, '--client-id', 'nobody']);
