@@ -38,7 +38,6 @@ export const queryMistakes: readonly QueryMistake[] = [
   { ask: 'list', given: { status: Array.from({ length: 17 }, (_, n) => `S${n}`).join(',') }, shows: 'such as ACTIVE' },
   { ask: 'list', given: { after: 'last week' }, shows: 'such as 2024-05-01' },
   { ask: 'list', given: { after: '2024-02-30T00:00:00Z' }, shows: 'such as 2024-05-01' },
-  { ask: 'list', given: { 'created-from': '01.05.2024' }, shows: 'such as 2024-05-01' },
   { ask: 'list', given: { before: '2024-05-01T08:00:00' }, shows: 'such as 2024-05-01' },
   { ask: 'list', given: { 'date-field': 'creation' }, shows: 'created' },
   { ask: 'list', given: { 'auto-renew': 'maybe' }, shows: 'true' },
@@ -85,7 +84,6 @@ export const queryMistakes: readonly QueryMistake[] = [
   { ask: 'summary', given: { 'as-of': '1', 'expires-within': '7d' }, names: ['expires-within'], shows: 'before' },
   { ask: 'changes', given: { since: 'yesterdy' }, shows: 'such as Wz' },
   { ask: 'changes', given: { since: 'WzEsNDIsIiIsIjFuNHA5cSJd' }, names: [], shows: 'again' },
-  { ask: 'changes', given: { since: '2999-01-01T00:00:00Z' }, shows: 'such as Wz' },
   { ask: 'changes', given: { kind: 'deleted' }, shows: 'such as removed' },
   { ask: 'changes', given: { field: 'state' }, shows: 'status' },
   { ask: 'changes', given: { from: 'ACTIVE' }, shows: 'field' },
@@ -105,7 +103,6 @@ export const queryMistakes: readonly QueryMistake[] = [
   { ask: 'export', given: { size: '5' }, shows: 'whole report', except: untyped },
   { ask: 'get', given: { id: 'nope' }, names: [], shows: 'subscription' },
   { ask: 'get', given: { id: 'a b' }, names: [], shows: 'id' },
-  { ask: 'get', given: { id: 'c3ViMQ', 'as-of': 'octobre' }, names: ['as-of'], shows: 'such as 2026-10-31' },
   { ask: 'get', given: { id: 'c3ViMQ', fields: 'icid' }, names: ['fields'], shows: 'iccid' },
   { ask: 'history', given: { id: 'nope' }, names: [], shows: 'subscription' },
 ];
