@@ -79,7 +79,7 @@ describe.runIf(hasFirefox && isThorough)('the consoles in Firefox', () => {
     }
     expect(stops.filter((name) => !name.startsWith('Account')).join()).toBe(
       'Skip to the content,Overview,Subscriptions,Changes,Findings,Exports,Time of the report: Now,' +
-        'Find (Ctrl K or ⌘ K),Theme: Same as system,Filter,Share,Export,Export Excel,Columns,Count by,Page,Previous page,Next page,Rows per page,Created,Activated,Ends,' +
+        'Find (Ctrl K or ⌘ K),Theme: Same as system,Filter,Share,Export,Columns,Count by,Page,Previous page,Next page,Rows per page,Created,Activated,Ends,' +
         'Europe 5 GB, 30 days, ICCID 8944500070000000181',
     );
     const record = () => page.evaluate(`location.pathname.split('/').at(-1)`);
