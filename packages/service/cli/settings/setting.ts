@@ -63,7 +63,7 @@ export function text(fallback: string, rule: string, description: string): Setti
   return { read: (value) => value, fallback, rule, description };
 }
 
-/** A host as it stands in a URL. */
+/** A host of a URL: an IPv6 address has brackets there. */
 export const hostInUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host);
 
 /** An address to listen on, this machine by default. */

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CommandError, UsageError, writeFailure } from '../../../terminal/error.ts';
@@ -88,9 +88,7 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
     );
     sealStore(staged.file);
     const { size: bytes } = statSync(staged.file);
-    if (!force && existsSync(file)) throw fileExists(file); // created by another process
-    renameSync(staged.file, file);
-    syncFile(dirname(file));
+    publish(staged.file, file, force);
     return { file, bytes, ...counts, seconds: Math.round(performance.now() - started) / 1000 };
   });
 }
@@ -107,6 +105,21 @@ function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void 
     );
   }
   if (!force && existsSync(file)) throw fileExists(file);
+}
+
+/** Gives the complete file its name atomically. */
+function publish(staged: string, file: string, force: boolean): void {
+  if (force) renameSync(staged, file);
+  else {
+    try {
+      linkSync(staged, file); // fails if another process has created the file in the meantime
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST' || existsSync(file)) throw fileExists(file);
+      renameSync(staged, file); // the file system has no hard links
+    }
+  }
+  syncFile(dirname(file));
 }
 
 const fileExists = (file: string): CommandError =>
