@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { writeRecordLine } from '../../contract/csv.ts';
 import { writeSummaryLine } from '../../contract/report.ts';
@@ -54,14 +53,6 @@ describe('a source that is read to its end before it is loaded', () => {
   ])('CSV with %s is refused with the sentence of its reader', async (_title, content, cause) => {
     for (const chunkBytes of [11, 4_096])
       expect(await check(content, 'csv', chunkBytes)).toEqual({ reads: 2, error: expect.stringContaining(cause) });
-  });
-
-  test('gzip that was cut is refused', async () => {
-    const bytes = gzipSync(rows('p', 5_000));
-    for (const format of ['csv', 'ndjson'] as const) {
-      expect(await check(bytes, format, 512)).toEqual({ reads: 1 });
-      expect((await check(bytes.subarray(0, -20), format, 512)).error).toMatch(/must be complete/);
-    }
   });
 
   test('an exported report without all of its rows is refused, and one with blank lines of any kind is not', async () => {

@@ -5,7 +5,6 @@ import { engines, pooledPostgres, type TestStore } from '../../../../test/suppor
 import { importRecords } from '../../import/import-records.ts';
 import type { ImportFormat, RejectedRow } from '../../import/read-valid-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts';
-import { checkCounts } from '../../storage/counts/check.ts';
 import { readRecord } from '../../storage/read/records.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { findTenant } from '../../storage/tables/tenant.ts';
@@ -44,26 +43,6 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     store = opened.store;
   });
   afterAll(() => opened.close());
-
-  test('skips lines that are too long or blank and reads on', async () => {
-    const tenant = await makeTenant('endless');
-    const [first, second, third] = rows;
-    const rejected: number[] = [];
-    const source = (async function* () {
-      yield Buffer.from(ndjson([first as object]));
-      for (let n = 0; n < 640; n += 1) yield Buffer.alloc(65_536, 'x');
-      yield Buffer.from(`\n${ndjson([second as object])}`);
-      for (let n = 0; n < 320; n += 1) yield Buffer.alloc(65_536, '\n');
-      yield Buffer.from(ndjson([third as object]));
-    })();
-    const summary = await importRecords(store, tenant, source, {
-      format: 'ndjson',
-      dryRun: false,
-      onRejected: ({ line }) => void rejected.push(line),
-    });
-    expect(summary).toMatchObject({ read: 4, rejected: 1, inserted: 3 });
-    expect(rejected).toEqual([2]);
-  });
 
   test('of rejected rows only yields to other work of the process', async () => {
     const tenant = await makeTenant('bad');
@@ -108,14 +87,6 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await load(tenant, ndjson(moved))).toMatchObject({ inserted: 0, updated: 2, unchanged: 0 });
   });
 
-  test('with several rows of one id loads the last', async () => {
-    const tenant = await makeTenant('last');
-    const [row] = rows as [SyntheticRow];
-    const versions = ['A', 'B', 'C'].map((status) => ({ ...row, status }));
-    expect(await load(tenant, ndjson(versions))).toMatchObject({ accepted: 3, inserted: 1, updated: 0, unchanged: 0 });
-    expect(await stored(tenant)).toEqual([recordOf(versions[2] as SyntheticRow)]);
-  });
-
   test('of a file that repeats an id creates one revision, and none the second time (T4)', async () => {
     const tenant = await makeTenant('repeated');
     const [row] = rows as [SyntheticRow];
@@ -124,15 +95,6 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await revisionOf(tenant)).toBe(1);
     expect(await load(tenant, text)).toMatchObject({ inserted: 0, updated: 0, unchanged: 1 });
     expect(await revisionOf(tenant)).toBe(1);
-  });
-
-  test('rejects a row whose strings cannot be stored, and the counts stay correct (T1)', async () => {
-    const tenant = await makeTenant('ill-formed');
-    const broken = rows.slice(2, 4).map((row) => ({ ...row, product: { ...row.product, id: '\ud800' } }));
-    const text = ndjson([...rows.slice(0, 2), ...broken]);
-    for (const inserted of [2, 0])
-      expect(await load(tenant, text)).toMatchObject({ rejected: 2, inserted, unchanged: 2 - inserted });
-    expect(await store.readTenant(tenant, checkCounts)).toMatchObject({ problems: [] });
   });
 
   test('reports rejected rows with their lines and loads the valid ones around them', async () => {
