@@ -9,7 +9,7 @@ export const asOf = (subject: string, more = '') =>
     pattern: '^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].*)?)$',
     maxLength: 40,
     description: `${subject} at this instant or revision, without changes committed within the second of the instant${more}`,
-    'x-rule': 'a past ISO 8601 date-time with Z or an offset, or a revision',
+    'x-rule': 'a past ISO 8601 date-time with Z, UTC or an offset, or a revision',
     examples: ['2026-10-31T00:00:00Z', '42'],
   });
 

@@ -117,7 +117,7 @@ export function changeParameters(limits: PageLimits) {
       examples: [...changeToken.examples, '2026-10-31T00:00:00Z'],
       description:
         'Only changes after this change token, or in and after the second of this instant. If absent, all changes from the beginning; with the value now, no changes and the current change token',
-      'x-rule': 'a change token, now, a past ISO 8601 date-time with Z or an offset, or absent to read everything',
+      'x-rule': 'a change token, now, a past ISO 8601 date-time with Z, UTC or an offset, or absent to read everything',
     }),
     before: flag(
       'If true, each change also has its kind, time and import, and the record as it was at the moment in since',

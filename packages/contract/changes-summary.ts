@@ -16,13 +16,13 @@ export const changesSummaryParameters = {
   since: Type.String({
     ...since,
     description: 'Counts the changes after this change token, or in and after the second of this instant; required',
-    'x-rule': 'given: a change token, or a past ISO 8601 date-time with Z or an offset',
+    'x-rule': 'given: a change token, or a past ISO 8601 date-time with Z, UTC or an offset',
   }),
   until: Type.String({
     ...summaryAsOf,
     description:
       'The end of the period, an instant or a revision; what was committed within its second is not counted. Now if it is absent',
-    'x-rule': "a past ISO 8601 date-time with Z or an offset, or a revision, after 'since'",
+    'x-rule': "a past ISO 8601 date-time with Z, UTC or an offset, or a revision, after 'since'",
   }),
   zone: zoneOf('The time zone of the days, and of dates without an offset'),
 } as const;

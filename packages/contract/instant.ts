@@ -10,7 +10,7 @@ export interface Instant {
 /** Dates as our responses contain them: parsing these takes a fraction of the time. */
 const responsePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 const pattern =
-  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+ -])(\d{2})(?::?(\d{2}))?)$/i;
+  /^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.(\d{1,9}))?)?) ?(?:Z(?:\[UTC\])?|UTC|([+ -])(\d{2})(?::?(\d{2}))?)$/i;
 const daySeconds = 86_400;
 const zero = '0'.charCodeAt(0);
 
@@ -18,10 +18,10 @@ const zero = '0'.charCodeAt(0);
  * Parses an ISO 8601 date-time (RFC 3339 §5.6, `spec.md` "Query parameters"). Returns `undefined`
  * for anything else.
  *
- * Accepted: `T` or a space before the time, lower case, `Z` or an offset (`+02:00`, `+0200`, `+02`;
- * a space is read as an unencoded `+`), a fraction of 1 to 9 digits, years 0001 to 9999. A day that
- * does not exist is rejected. A leap second (`23:59:60` UTC at the end of June or December) is the
- * following second, as in POSIX.
+ * Accepted: `T` or a space before the time, lower case, no seconds, a fraction of 1 to 9 digits;
+ * after a space or none, `Z`, `UTC`, `Z[UTC]` or an offset (`+02:00`, `+0200`, `+02`; a space is
+ * read as an unencoded `+`); years 0001 to 9999. A day that does not exist is rejected. A leap
+ * second (`23:59:60` UTC at the end of June or December) is the following second, as in POSIX.
  *
  * @example
  * parseInstant('2024-05-01T02:00:00.5+02:00') // { seconds: 1714521600, nanos: 500000000 }
@@ -31,10 +31,10 @@ export function parseInstant(text: string): Instant | undefined {
   if (responsePattern.test(text)) return toInstant(text, 0, 0);
   const match = pattern.exec(text);
   if (match === null) return undefined;
-  const [offsetHours, offsetMinutes] = [Number(match[9] ?? 0), Number(match[10] ?? 0)];
-  if (offsetHours > 23 || offsetMinutes > 59) return undefined;
-  const offset = (offsetHours * 3600 + offsetMinutes * 60) * (match[8] === '-' ? -1 : 1);
-  return toInstant(text, offset, match[7] === undefined ? 0 : Number(match[7].padEnd(9, '0')));
+  const [, local, fraction = '', sign, hours = 0, minutes = 0] = match;
+  if (Number(hours) > 23 || Number(minutes) > 59) return undefined;
+  const offset = (Number(hours) * 3600 + Number(minutes) * 60) * (sign === '-' ? -1 : 1);
+  return toInstant(`${local}:00`, offset, Number(fraction.padEnd(9, '0')));
 }
 
 /** The instant of a string that begins with a date and a time; the offset is in seconds. */

@@ -34,7 +34,7 @@ export type SortValue = (typeof sortValues)[number];
 
 const instantPattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].*)?$';
 
-const dateTime = (description: string) =>
+export const dateTime = (description: string) =>
   Type.String({
     pattern: instantPattern,
     maxLength: 40,

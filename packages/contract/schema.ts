@@ -20,7 +20,7 @@ export function exampleOf(schema: TSchema): string {
 }
 
 /** What the dates that the service accepts must be. */
-export const dateTimeRule = 'an ISO 8601 date-time with Z or an offset';
+export const dateTimeRule = 'an ISO 8601 date-time with Z, UTC or an offset';
 
 /** Pattern of strings that people write: anything but control characters. */
 export const plainText = '^[^\\u0000-\\u001f\\u007f]*$';

@@ -37,7 +37,7 @@ export function forUser(error: unknown): unknown {
 const messagesOf = (error: SubreportError): readonly string[] =>
   sentencesOf(error).map((message) =>
     inWords(message, optionOf).replace(
-      /an? (past )?ISO 8601 date-time with Z or an offset/,
+      /an? (past )?ISO 8601 date-time with Z, UTC or an offset/,
       'a $1date such as 2024-05-01 or 7d',
     ),
   );

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { formatInstant, parseInstant } from '../../contract/instant.ts';
+import { dateTimeRule } from '../../contract/schema.ts';
 import { isServiceGiven } from '../../terminal/connection.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
 import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
@@ -121,15 +123,12 @@ function describeFile({ manifest, place, wasComplete }: SnapshotResult): string 
 }
 
 /** The instant of a run, in whole seconds. */
-function readInstant(given: string | undefined): Date {
-  const instant = given === undefined ? new Date() : new Date(given);
-  if (given !== undefined && isYetToCome(given))
-    throw new UsageError(`Cannot use --scheduled-for: it must not be yet to come: current value is '${given}'`);
-  if (!Number.isNaN(instant.getTime()) && (given === undefined || /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(given)))
-    return new Date(Math.floor(instant.getTime() / 1000) * 1000);
-  throw new UsageError(
-    `Cannot use --scheduled-for: it must be an ISO 8601 date-time with Z or an offset, such as 2026-11-23T03:00:00Z: current value is '${given}'`,
-  );
+function readInstant(given = new Date().toISOString()): Date {
+  const instant = parseInstant(given);
+  const rule =
+    instant === undefined ? `${dateTimeRule}, such as 2026-11-23T03:00:00Z` : 'an instant that is not yet to come';
+  if (instant !== undefined && !isYetToCome(formatInstant(instant.seconds))) return new Date(instant.seconds * 1000);
+  throw new UsageError(`Cannot use --scheduled-for: it must be ${rule}: current value is '${given}'`);
 }
 
 const silent = { write: () => true };

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { dateTime } from '../query.ts';
 import { closed, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
 import { listOf, listParameters, nullableText, type OperatorOperation, time, word } from './operation.ts';
@@ -93,8 +94,8 @@ export const auditOperations = {
     query: {
       ...listParameters,
       after,
-      since: time('Only from this time on'),
-      until: time('Only before this time'),
+      since: dateTime('Only from this time on'),
+      until: dateTime('Only before this time'),
       tenant: name('Only about this tenant', 'acme'),
       client_id: name('Only about the client with this id', 'acme-reporting'),
       action: word([...operatorActionNames, ...callerActionNames], 'Only this action', 'client.rotate'),

@@ -155,7 +155,7 @@ describe('checkRow with an invalid row', () => {
 
   test.each(['activationDate', 'expirationDate', 'createdDate'])('asks for the offset that %s lacks', (field) => {
     for (const value of ['2024-05-01 08:00:00', undefined])
-      expect(faultsOf({ ...right, [field]: value })[0]?.rule).toContain('date-time with Z or an offset');
+      expect(faultsOf({ ...right, [field]: value })[0]?.rule).toContain('date-time with Z, UTC or an offset');
   });
 
   test('names an invalid email without showing it', () => {

@@ -124,15 +124,6 @@ describe('reading CSV', () => {
     });
   });
 
-  test('reports a record with too few or too many cells as a faulty row and reads on', async () => {
-    const rows = await read(`${header}\na,b\n${lineOf()},more\n${lineOf()}\n`);
-    expect(rows.map(({ line, content }) => [line, 'faults' in content])).toEqual([
-      [2, true],
-      [3, true],
-      [4, false],
-    ]);
-  });
-
   test('reports bytes that are not UTF-8 as a faulty row', async () => {
     const latin = Buffer.from(`${header}\n${lineOf({ device_id: 'caf\u00e9' })}\n`, 'latin1');
     expect((await read(latin))[0]?.content).toEqual({ faults: [{ field: '', value: null, rule: utf8Rule }] });
@@ -167,29 +158,6 @@ describe('reading CSV', () => {
   test('leaves a period that is not a number to the row check', async () => {
     const [row] = await read(`${header}\n${lineOf({ 'product.period': '3 weeks' })}`);
     expect(row?.content).toMatchObject({ value: { product: { period: '3 weeks' } } });
-  });
-
-  test('skips rows of empty cells and repeated headers, and tells them', async () => {
-    const skips: number[] = [];
-    const blank = ','.repeat(csvColumns.length - 1);
-    const text = [header, blank, lineOf(), `\ufeff${header}`, lineOf({ id: 'b' }), blank, '  ', `${blank},,`].join(
-      '\n',
-    );
-    const rows = await read(text, { onSkipped: () => skips.push(1) });
-    expect([rows.map(({ line }) => line), skips.length]).toEqual([[3, 5], 5]);
-  });
-
-  test('reads columns without a name if they are empty, and names a cell of theirs that is not', async () => {
-    const first = `${header.replace('status', 'status,')},`;
-    const rowOf = (stray: string) => lineOf().replace('ACTIVE', `ACTIVE,${stray}`);
-    const rows = await read(
-      [first, rowOf(''), `${rowOf('')},`, `${rowOf('')},,`, rowOf('x'), `${rowOf('')},,x`].join('\n'),
-    );
-    expect(rows.map(({ content }) => ('value' in content ? content.value : content.faults[0]?.rule))).toEqual([
-      ...[value, value, value],
-      'without a value in cell 3, as its column has no name',
-      'a row with as many cells as the first line has',
-    ]);
   });
 
   test.each([

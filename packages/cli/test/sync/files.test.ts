@@ -108,7 +108,8 @@ test('a run for an instant that is complete writes nothing', async () => {
   const before = readManifest(0);
   // nor does it ask the service, which would refuse this secret
   const environment = { ...environmentOf(service, report.credentials), SUBREPORT_CLIENT_SECRET: 'wrong' };
-  const { code, stdout } = await runHere(['sync', ...at(0)], environment);
+  const again = ['--to', `dir:${here()}`, '--scheduled-for', '2026-11-23 04:00:00.5 +0100'];
+  const { code, stdout } = await runHere(['sync', ...again], environment);
   expect([code, stdout]).toEqual([
     0,
     `The run for 2026-11-23T03:00:00Z was complete before: nothing was written\ncopy 25 rows = report 25 rows at revision 1 in ${before.file}\n`,
@@ -201,7 +202,7 @@ test('a run of an instant that is yet to come writes nothing', async () => {
   const given = await run('--to', `dir:${here()}`, '--scheduled-for', '2126-11-23T03:00:00Z');
   expect([given.code, given.stderr]).toEqual([
     2,
-    "Cannot use --scheduled-for: it must not be yet to come: current value is '2126-11-23T03:00:00Z'\n",
+    "Cannot use --scheduled-for: it must be an instant that is not yet to come: current value is '2126-11-23T03:00:00Z'\n",
   ]);
   expect(readdirSync(here())).toEqual([]);
 });

@@ -112,10 +112,11 @@ describe('GET /operator/v1/audit', () => {
     ]);
   });
 
-  test('a time that does not exist gets 400 that names it', async () => {
-    const path = '/operator/v1/audit?since=2026-02-31T00:00:00Z';
-    const { status, body } = await management.send('GET', path, { token });
+  test('a time that does not exist gets 400 that names it, and one with UTC in words is read', async () => {
+    const since = (time: string) => management.send('GET', `/operator/v1/audit?since=${time}`, { token });
+    const { status, body } = await since('2026-02-31T00:00:00Z');
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('since')]);
+    expect(await since('2026-02-28+00:00:00+UTC')).toMatchObject({ status: 200 });
   });
 
   test("the first use of an operator's token and rejected tokens are counted as sign-ins", async () => {
