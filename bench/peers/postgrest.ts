@@ -31,13 +31,14 @@ const setUp = `select set_config('search_path', 'peer', true), set_config('role'
 function statementOf(conditions: readonly string[], direction: 'asc' | 'desc', limit: string, offset: string): string {
   const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
   return `with pgrst_source as (
-      select s.id, s.status, s.activated_at, s.expires_at, s.created_at, s.iccid, s.device_id, s.auto_renew, row_to_json(p.*) as product
+      select s.id, s.status, s.activated_at, s.expires_at, s.created_at, s.iccid, s.device_id, s.auto_renew, row_to_json(p.*)::jsonb as product
       from peer.subscription s left join lateral (
         select id, name, period, period_unit, plan_id from peer.product where id = s.product_id
       ) p on true${where} order by s.created_at ${direction}, s.id ${direction} limit ${limit} offset ${offset}
-    )
-    select (select count(*) from peer.subscription s${where}) as total_result_set,
-      coalesce(json_agg(page.*), '[]') as body
+    ), pgrst_source_count as (select 1 from peer.subscription s${where})
+    select (select count(*) from pgrst_source_count) as total_result_set, coalesce(json_agg(page), '[]') as body,
+      nullif(current_setting('response.headers', true), '') as response_headers,
+      nullif(current_setting('response.status', true), '') as response_status
     from (select * from pgrst_source) as page`;
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { startPeers } from '../peers/start-peer.ts';
 import { startRaw } from '../peers/start-raw.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
@@ -12,61 +13,47 @@ import { machineFacts, printSection, resultTable } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
-// Cold: page 1 of any of 200 tenants in any twelve months, queries that recur, as those of
-// dashboards do, bounds that were never sent before, and the page after it by cursor. Compares our
-// service with node:http that sends the same bytes and, on one PostgreSQL, with the hand-written
-// peer and the method of PostgREST. Prints the ratios that have a limit.
-//   node bench/report/cold.ts                                       a million records
+// A page of 50 records of any of 200 tenants within any twelve months. Compares our service on both
+// engines with the hand-written handler and the method of PostgREST on one PostgreSQL, and with
+// node:http that sends the same bytes. Prints the ratios that have a limit.
 //   node bench/report/cold.ts --records 100000 --engine sqlite
 //   node bench/report/cold.ts --base ../before            another checkout beside it
 
 const tenantCount = 200;
 const recurringPages = 1_500;
-/** So many that their ranges are no longer remembered when they are sent again. */
-const newPages = 100_000;
-/** Each round sends other ones of them: more than a service reads in a round. */
-const newPagesOfRound = 13_000;
+/** Of a round: more than any side reads in it. */
+const newPages = 40_000;
 /** Until V8 has optimized all sides. */
 const warmUpSeconds = 10;
 const options = readOptions({ records: 1_000_000 });
-const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; a full page 1 of 50 records, random tenant, random twelve months of createdDate, newest
-first, valid token, exact total. Recurring: ${recurringPages} different queries that come again; new bounds: ${newPages}, each forgotten when it comes again. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
-LOG_LEVEL, written to /dev/null; the other sides write none. "With the database": CPU time of the service and of PostgreSQL.
-Raw sends one of the pages.`;
+const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; 50 records of a random tenant, random twelve months of createdDate, newest
+first, valid token, exact total. New bounds: each request has bounds that were never sent before; recurring: ${recurringPages} different requests that come again; deep: any page
+of new bounds. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. CPU time of the service and of its database. The access log of ours is off, as the others write none,
+except in its own row (default LOG_LEVEL, written to /dev/null). Raw sends one of the pages.`;
 
-/** Both must return the same records, otherwise the comparison is meaningless. */
-async function requireSameAnswers(ours: OurService, peer: OurService, pages: readonly PageRequest[]): Promise<void> {
+/** All must return the same records and total, or the comparison is meaningless. */
+async function requireSameRecords(sides: readonly OurService[], pages: readonly PageRequest[]): Promise<void> {
   for (const page of pages) {
-    const [own, other] = [await fetchPage(ours.port, page, ours.tokens), await fetchPage(peer.port, page, peer.tokens)];
-    const [ownBody, otherBody] = [await own.text(), await other.text()];
-    const total = own.headers.get('x-total-count');
-    if (ownBody !== otherBody || total !== other.headers.get('x-total-count') || total === null)
-      throw new Error(`Cannot compare: both must answer the same: ${page.path}\n${ownBody}\n${otherBody}`);
-  }
-}
-
-/** The same for a peer that formats the records in another way. */
-async function requireSameRecords(ours: OurService, peer: OurService, pages: readonly PageRequest[]): Promise<void> {
-  for (const page of pages) {
-    const both: string[] = [];
-    for (const side of [ours, peer]) {
+    const answers = new Set<string>();
+    for (const side of sides) {
       const response = await fetchPage(side.port, page, side.tokens);
       const records = (await response.json()) as readonly { readonly id: string; readonly product: { id: string } }[];
-      both.push(
+      answers.add(
         JSON.stringify([response.headers.get('x-total-count'), records.map(({ id, product }) => [id, product.id])]),
       );
     }
-    if (both[0] !== both[1])
-      throw new Error(`Cannot compare: both must answer the same: ${page.path}\n${both.join('\n')}`);
+    if (answers.size !== 1)
+      throw new Error(`Cannot compare: all must answer the same: ${page.path}\n${[...answers].join('\n')}`);
   }
 }
 
 type Tenants = Awaited<ReturnType<typeof loadDataSet>>;
 
-/** A full first page, and the page after it by cursor. */
+/** A full first page, the page after it by cursor, and how many pages there are. */
 interface Walk {
   readonly first: PageRequest;
   readonly next: PageRequest;
+  readonly pages: number;
 }
 
 /** The walks that begin with these pages, where there is a following page. */
@@ -74,17 +61,10 @@ async function findWalks(ours: OurService, pages: readonly PageRequest[]): Promi
   const walks: Walk[] = [];
   for (let at = 0; at < pages.length; at += 32)
     walks.push(...(await Promise.all(pages.slice(at, at + 32).map((first) => findWalk(ours, first)))).flat());
-  return walks;
-}
-
-/** Walks of random tenants, as often as random pages of theirs are full, and these tenants. */
-async function findFullWalks(ours: OurService, tenants: Tenants) {
-  const full = (await findWalks(ours, randomPages(tenants, recurringPages))).map((walk) => walk.first.tenant);
-  if (full.length === 0)
-    throw new RangeError(
-      `Cannot measure: --records must be so many that a page of twelve months has a following one: current value is ${options.records}`,
-    );
-  return { full, walks: await findWalks(ours, randomPages(full, recurringPages)) };
+  if (walks.length > 0) return walks;
+  throw new RangeError(
+    `Cannot measure: --records must be so many that a page of twelve months has a following one: current value is ${options.records}`,
+  );
 }
 
 async function findWalk(ours: OurService, first: PageRequest): Promise<readonly Walk[]> {
@@ -93,128 +73,133 @@ async function findWalk(ours: OurService, first: PageRequest): Promise<readonly 
   const link = response.headers.get('x-next-page');
   if (link === null) return [];
   const { pathname, search } = new URL(link);
-  return [{ first, next: { tenant: first.tenant, path: pathname + search } }];
+  const next = { tenant: first.tenant, path: pathname + search };
+  return [{ first, next, pages: Number(response.headers.get('x-total-pages')) }];
 }
 
-const names = {
-  ours: 'ours, recurring',
-  fresh: 'ours, new bounds',
-  base: 'before, recurring',
-  baseFresh: 'before, new bounds',
-  logging: 'ours, recurring, with access log',
-  next: 'ours, next page by cursor',
-  peer: 'peer',
-  peerFresh: 'peer, new bounds',
-  postgrest: "PostgREST's method",
-  raw: 'raw',
-} as const;
+const fresh = 'new bounds';
+const recurring = 'recurring';
+const deep = 'deep, new bounds';
+const next = 'next page by cursor';
+const logging = 'new bounds, with access log';
+const before = 'before';
+const handler = 'handler';
+const postgrest = "PostgREST's method";
+const raw = 'raw';
 
-/** The ratios that have a limit, by CPU time. */
-function goalTable(measured: readonly Measured[], isSqlite: boolean): string {
-  const rows: string[] = [];
-  const add = (goal: string, side: string, base: string, figure: 'cpuUs' | 'totalUs', limit?: number): void => {
-    const [first, second] = [side, base].map((name) => measured.find((each) => each.name === name));
-    if (first === undefined || second === undefined) return;
-    const { median, least, greatest } = ratioOf(first, second, figure);
-    const range = `${median.toPrecision(3)} (${least.toPrecision(2)}–${greatest.toPrecision(2)})`;
-    rows.push(`| ${goal} | ${range} | ${limit === undefined ? '' : `≤ ${limit.toPrecision(2)}`} |`);
-  };
-  add('recurring page 1, CPU of the service ÷ raw', names.ours, names.raw, 'cpuUs', isSqlite ? 9 : 8);
-  add('recurring page 1, service and database ÷ peer and its database', names.ours, names.peer, 'totalUs', 1 / 4.3);
-  add('new bounds, the same', names.fresh, names.peerFresh, 'totalUs', 1 / 2.5);
-  add("recurring page 1 ÷ PostgREST's method, service and database", names.ours, names.postgrest, 'totalUs', 1 / 3.4);
-  add('before, recurring', names.base, names.peer, 'totalUs');
-  add('before, new bounds', names.baseFresh, names.peerFresh, 'totalUs');
-  add('next page by cursor ÷ recurring page 1, service and database', names.next, names.ours, 'totalUs');
-  return ['| CPU time | ratio | goal |', '|---|---|---|', ...rows].join('\n');
+/** The ratios by CPU time, with their limits on SQLite and on PostgreSQL. */
+const ratios: readonly (readonly [side: string, base: string, limits?: readonly [number, number]])[] = [
+  [fresh, `${handler}, ${fresh}`, [0.22, 0.4]],
+  [recurring, `${handler}, ${recurring}`, [0.16, 0.27]],
+  [deep, fresh, [1.3, 1.3]],
+  [deep, `${handler}, ${deep}`],
+  [next, recurring],
+  [logging, fresh],
+  [fresh, raw, [8, 20]],
+  [`${before}, ${fresh}`, `${handler}, ${fresh}`],
+  [`${before}, ${recurring}`, `${handler}, ${recurring}`],
+];
+
+const engines = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
+
+function ratioTable(measured: readonly Measured[]): string {
+  const find = (...names: readonly string[]) => measured.find(({ name }) => names.includes(name));
+  const rows = ratios.flatMap(([side, base, limits]) => {
+    const cells = Object.values(engines).map((engine, index) => {
+      const [first, second] = [find(`${engine}, ${side}`), find(base, `${engine}, ${base}`)];
+      if (first === undefined || second === undefined) return '–';
+      const { median, least, greatest } = ratioOf(first, second, 'totalUs');
+      const limit = limits === undefined ? '' : `; ≤ ${limits[index]}`;
+      return `${median.toPrecision(2)} (${least.toPrecision(2)}–${greatest.toPrecision(2)})${limit}`;
+    });
+    return cells.every((cell) => cell === '–') ? [] : [`| ${side} ÷ ${base} | ${cells.join(' | ')} |`];
+  });
+  return [`| CPU time | ${Object.values(engines).join(' | ')} |`, '|---|---|---|', ...rows].join('\n');
 }
 
 /** The main module of another version, which may have its sources elsewhere. */
 const mainOf = (folder: string): string =>
   ['packages/service/cli/main.ts', 'src/cli/main.ts'].map((file) => resolve(folder, file)).find(existsSync) ?? folder;
 
-async function measure(
-  name: string,
-  opened: BenchStore,
-  peersOf: (store: BenchStore, tenants: Tenants) => Promise<readonly OurService[]>,
-): Promise<void> {
-  const running: ServerProcess[] = [];
-  const { serverPid } = opened;
-  try {
-    const began = performance.now();
-    const tenants = await loadDataSet(opened.store, options.records, tenantCount);
-    console.log(`${name}: loaded in ${((performance.now() - began) / 1000).toFixed(0)} s`);
-    const [peer, postgrest] = await peersOf(opened, tenants);
-    for (const each of [peer, postgrest]) if (each !== undefined) running.push(each);
-    const ours = await startOurs(opened, tenants);
-    const base = options.base && (await startOurs(opened, tenants, {}, mainOf(options.base)));
-    if (base) running.push(base);
-    const logging = await startOurs(opened, tenants, { LOG_LEVEL: 'info' });
-    // its own process, so that its ranges evict none of those that recur
-    const forgetful = await startOurs(opened, tenants);
-    running.push(ours, logging, forgetful);
-    const { walks, full } = await findFullWalks(logging, tenants);
-    const pages = walks.map((walk) => walk.first);
-    const fresh = randomPages(full, newPages);
-    const [first] = pages as [PageRequest, ...PageRequest[]];
-    const raw = await startRaw(await fetchPage(ours.port, first, ours.tokens), opened.folder);
-    running.push(raw);
-    if (peer !== undefined) await requireSameAnswers(ours, peer, pages.slice(0, 40));
-    if (postgrest !== undefined) await requireSameRecords(ours, postgrest, pages.slice(0, 40));
-    const databaseSeconds = serverPid === undefined ? undefined : () => treeCpuSeconds(serverPid);
-    const side = (of: string, server: OurService, sent: readonly PageRequest[] = pages): Side => ({
-      name: of,
-      server,
-      requests: asRequests(sent, server.tokens),
-      status: 200,
-      databaseSeconds: of === names.raw ? undefined : databaseSeconds,
-    });
-    /** A side that begins each round with other pages, as a round begins with its first request. */
-    const sideOfNew = (of: string, server: OurService): Side => {
-      const all = asRequests(fresh, server.tokens);
-      let begin = 0;
-      return {
-        ...side(of, server, []),
-        get requests() {
-          begin = (begin + newPagesOfRound) % newPages;
-          return [...all.slice(begin), ...all.slice(0, begin)];
-        },
-      };
-    };
-    const measured = await compareSides(
-      [
-        side(names.ours, ours),
-        sideOfNew(names.fresh, forgetful),
-        ...(base ? [side(names.base, base), sideOfNew(names.baseFresh, base)] : []),
-        side(names.logging, logging),
-        side(
-          names.next,
-          ours,
-          walks.map(({ next }) => next),
-        ),
-        ...(peer === undefined ? [] : [side(names.peer, peer), sideOfNew(names.peerFresh, peer)]),
-        ...(postgrest === undefined ? [] : [side(names.postgrest, postgrest)]),
-        side(names.raw, { ...raw, tokens: ours.tokens }),
-      ],
-      { ...options, warmUpSeconds },
-    );
-    const tables = [
-      resultTable(measured, peer === undefined ? names.raw : names.peer),
-      goalTable(measured, peer === undefined),
-    ];
-    const text = `${description}\n\n${machineFacts()}.\n\n${tables.join('\n\n')}`;
-    printSection(`Cold, ${name}`, text);
-  } finally {
-    for (const each of running) await each.stop();
-    await opened.close();
-  }
+const [running, opened]: [ServerProcess[], BenchStore[]] = [[], []];
+
+function load(store: BenchStore): Promise<Tenants> {
+  opened.push(store);
+  return loadDataSet(store.store, options.records, tenantCount);
 }
 
-if (options.engines.includes('postgres'))
-  await measure('PostgreSQL, against Fastify + pg', await openBenchPostgres(), async (opened, tenants) => {
-    const peers = await startPeers(opened, tenants, ['fastify-pg.ts', 'postgrest.ts']);
-    await opened.administer('vacuum analyze');
-    return peers;
+async function start(store: BenchStore, tenants: Tenants, more?: Record<string, string>, main?: string) {
+  const service = await startOurs(store, tenants, more, main);
+  running.push(service);
+  return service;
+}
+
+try {
+  const postgres = await openBenchPostgres();
+  const tenants = await load(postgres);
+  const [peer, method] = await startPeers(postgres, tenants, ['fastify-pg.ts', 'postgrest.ts']);
+  if (peer === undefined || method === undefined) throw new TypeError('Cannot compare: both peers must run');
+  running.push(peer, method);
+  await postgres.administer('vacuum analyze');
+  const { serverPid = 0 } = postgres;
+  const finder = await start(postgres, tenants);
+  // of tenants whose random pages have a following one
+  const full = (await findWalks(finder, randomPages(tenants, recurringPages))).map(({ first }) => first.tenant);
+  const walks = await findWalks(finder, randomPages(full, recurringPages));
+  const firsts = walks.map(({ first }) => first);
+  const pagesOf = new Map<TenantId, number>();
+  for (const { first, pages } of walks) pagesOf.set(first.tenant, Math.min(pages, pagesOf.get(first.tenant) ?? pages));
+  const answer = await fetchPage(finder.port, firsts[0] as PageRequest, finder.tokens);
+  const rawServer = await startRaw(answer, postgres.folder);
+  running.push(rawServer);
+
+  const side = (
+    name: string,
+    server: OurService,
+    requests: () => readonly PageRequest[],
+    hasDatabase = true,
+  ): Side => ({
+    name,
+    server,
+    get requests() {
+      return asRequests(requests(), server.tokens);
+    },
+    status: 200,
+    databaseSeconds: hasDatabase ? () => treeCpuSeconds(serverPid) : undefined,
   });
-if (options.engines.includes('sqlite'))
-  await measure('SQLite, against raw node:http', await openBenchSqlite(), async () => []);
+  const newFirsts = () => randomPages(full, newPages);
+  const newDeep = () => randomPages([...pagesOf.keys()], newPages, pagesOf);
+  const sides: Side[] = [
+    side(`${handler}, ${fresh}`, peer, newFirsts),
+    side(`${handler}, ${recurring}`, peer, () => firsts),
+    side(`${handler}, ${deep}`, peer, newDeep),
+    side(`${postgrest}, ${fresh}`, method, newFirsts),
+    side(raw, { ...rawServer, tokens: finder.tokens }, () => firsts, false),
+  ];
+  for (const [engine, name] of Object.entries(engines)) {
+    if (!options.engines.includes(engine)) continue;
+    const hasDatabase = engine === 'postgres';
+    const store = hasDatabase ? postgres : await openBenchSqlite();
+    if (!hasDatabase) await load(store);
+    const add = (of: string, server: OurService, requests: () => readonly PageRequest[]) =>
+      sides.push(side(`${name}, ${of}`, server, requests, hasDatabase));
+    // a process of its own, so that new bounds evict none of those that recur
+    const [ours, forgetful] = [await start(store, tenants), await start(store, tenants)];
+    await requireSameRecords([ours, peer, method], firsts.slice(0, 40));
+    add(fresh, forgetful, newFirsts);
+    add(recurring, ours, () => firsts);
+    add(deep, forgetful, newDeep);
+    add(next, ours, () => walks.map((walk) => walk.next));
+    add(logging, await start(store, tenants, { LOG_LEVEL: 'info' }), newFirsts);
+    if (options.base === undefined) continue;
+    const base = await start(store, tenants, {}, mainOf(options.base));
+    add(`${before}, ${fresh}`, base, newFirsts);
+    add(`${before}, ${recurring}`, base, () => firsts);
+  }
+  const measured = await compareSides(sides, { ...options, warmUpSeconds });
+  const tables = [ratioTable(measured), resultTable(measured, `${handler}, ${fresh}`)];
+  printSection('Pages', `${description}\n\n${machineFacts()}.\n\n${tables.join('\n\n')}`);
+} finally {
+  for (const each of running) await each.stop();
+  for (const each of opened) await each.close();
+}

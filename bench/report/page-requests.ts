@@ -3,7 +3,7 @@ import type { TenantId } from '../../packages/service/storage/store.ts';
 import { historySeconds, until } from '../support/data-set.ts';
 import { getRequest } from '../support/our-service.ts';
 
-/** Page 1 of a tenant's report: 50 records of twelve months, newest first. */
+/** A page of a tenant's report: 50 records of twelve months, newest first. */
 export interface PageRequest {
   readonly tenant: TenantId;
   readonly path: string;
@@ -11,8 +11,12 @@ export interface PageRequest {
 
 const year = 365 * 86_400;
 
-/** Random first pages: any tenant, any twelve months within the data. */
-export function randomPages(tenants: readonly TenantId[], count: number): readonly PageRequest[] {
+/** Random pages of tenants, up to the number `pagesOf` of the tenant, or pages 1. */
+export function randomPages(
+  tenants: readonly TenantId[],
+  count: number,
+  pagesOf?: ReadonlyMap<TenantId, number>,
+): readonly PageRequest[] {
   return Array.from({ length: count }, () => {
     const tenant = tenants[Math.floor(Math.random() * tenants.length)];
     if (tenant === undefined) throw new RangeError('Cannot choose a tenant: there must be one');
@@ -22,6 +26,7 @@ export function randomPages(tenants: readonly TenantId[], count: number): readon
       sort: '-createdDate',
       after: formatInstant(after),
       before: formatInstant(after + year),
+      ...(pagesOf && { page: String(1 + Math.floor(Math.random() * (pagesOf.get(tenant) ?? 1))) }),
     });
     return { tenant, path: `/connect-api/v1/subscription?${query}` };
   });
