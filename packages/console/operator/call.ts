@@ -1,3 +1,4 @@
+import type { RejectedRow } from '../../contract/load.ts';
 import type { OperatorOperation } from '../../contract/operator/operation.ts';
 import {
   type OperatorApiId,
@@ -36,14 +37,11 @@ export function call<Id extends OperatorApiId>(id: Id, input: Input<Id> = {}): P
   });
 }
 
-/** Reads the rejected rows of an import, as NDJSON. */
-export const readRejectedRows = (importId: string, signal?: AbortSignal): Promise<string> =>
-  readText(urlOf(operatorApi.getImportErrors.path, { import_id: importId }), { signal: signal ?? null });
-
-async function readText(path: string, init: RequestInit): Promise<string> {
-  const response = await session.fetch(path, init);
+/** Reads the rejected rows of an import, which are NDJSON. */
+export async function readRejectedRows(importId: string, signal: AbortSignal): Promise<RejectedRow[]> {
+  const response = await session.fetch(urlOf(operatorApi.getImportErrors.path, { import_id: importId }), { signal });
   const text = await response.text();
-  if (response.ok) return text;
+  if (response.ok) return JSON.parse(`[${text.trim().replaceAll('\n', ',')}]`);
   throw new RequestError(response.status, parseProblem(text), response.headers.get('x-correlation-id') ?? undefined);
 }
 

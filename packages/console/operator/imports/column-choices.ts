@@ -26,9 +26,12 @@ export type ColumnChoice = { readonly column: string } | { readonly constant: st
 /** By the name of a field; a field without a choice is absent. */
 export type ColumnChoices = Readonly<Record<string, ColumnChoice>>;
 
-interface Mapping {
+/** A mapping of columns, as its JSON has it. */
+export interface Mapping {
   readonly columns?: Readonly<Record<string, string>>;
   readonly constants?: Readonly<Record<string, string>>;
+  /** By a field and a value of its column, what the value means. */
+  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** What is likely: the saved mapping as far as the file has its columns, then equal names. */

@@ -1,7 +1,7 @@
+import type { LoadSummary } from '../../../contract/load.ts';
 import { formatCount } from '../../ui/format-count.ts';
 import { Figures } from '../parts/figures.tsx';
 import { strings } from '../strings.ts';
-import type { ImportOutcome } from './use-import.ts';
 
 const { imports: texts } = strings;
 const names = ['read', 'accepted', 'rejected', 'inserted', 'updated', 'unchanged', 'removed'] as const;
@@ -9,8 +9,8 @@ const names = ['read', 'accepted', 'rejected', 'inserted', 'updated', 'unchanged
 const uncompared = ['read', 'accepted', 'rejected'] as const;
 
 /** What an import or a dry run counted. */
-export const ImportCounts = ({ counts, isDryRun }: Pick<ImportOutcome, 'counts' | 'isDryRun'>) => {
-  const known = isDryRun && counts.removed === undefined ? uncompared : names;
+export const ImportCounts = ({ counts }: { counts: LoadSummary }) => {
+  const known = counts.dry_run && counts.removed === undefined ? uncompared : names;
   const figures = known.flatMap((name) =>
     counts[name] === undefined ? [] : [[texts[name], formatCount(counts[name])]],
   );

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { LoadSummary } from '../../../contract/load.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -16,7 +17,7 @@ import { type ImportMode, importModes } from './import-modes.ts';
 import { ImportProgress } from './import-progress.tsx';
 import { RejectedRows } from './rejected-rows.tsx';
 import { useColumns } from './use-columns.ts';
-import { type ImportOutcome, type ImportPlan, useImport } from './use-import.ts';
+import { type ImportPlan, useImport } from './use-import.ts';
 
 const { form: texts } = strings.imports;
 
@@ -44,8 +45,8 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
       set(value);
     };
   const outcome = state.kind === 'done' ? state.outcome : undefined;
-  const isChecked = state.kind === 'done' && state.outcome.isDryRun;
-  const isLoaded = state.kind === 'done' && !state.outcome.isDryRun;
+  const isChecked = state.kind === 'done' && state.outcome.dry_run;
+  const isLoaded = state.kind === 'done' && !state.outcome.dry_run;
   useEffect(() => {
     if (state.kind === 'done') announce(titleOf(state.outcome));
     if (isLoaded || state.kind === 'failed') onLoaded(); // a failed import is listed too
@@ -95,7 +96,7 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
               icon={FileUp}
               onClick={() => (mode === 'replace' ? setAsking(true) : void run(plan, false))}
             >
-              {texts.load[mode](outcome.counts.accepted)}
+              {texts.load[mode](outcome.accepted)}
             </Button>
           )}
           <Button variant="quiet" icon={X} onClick={() => change(setFile)(undefined)}>
@@ -105,19 +106,19 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
       )}
       {state.kind === 'sending' && <ImportProgress isDryRun={state.isDryRun} sent={state.sent} onCancel={reset} />}
       {state.kind === 'failed' && <ErrorNote error={state.error} />}
-      {isChecked && mode === 'strict' && state.outcome.counts.rejected > 0 && (
-        <p class="warning-note">{texts.strictRefused(state.outcome.counts.rejected)}</p>
+      {isChecked && mode === 'strict' && state.outcome.rejected > 0 && (
+        <p class="warning-note">{texts.strictRefused(state.outcome.rejected)}</p>
       )}
       {outcome !== undefined && <Outcome outcome={outcome} />}
       {isAsking && outcome !== undefined && (
         <FormDialog
           title={texts.replaceQuestion(tenant)}
           typed={tenant}
-          submit={texts.load.replace(outcome.counts.accepted)}
+          submit={texts.load.replace(outcome.accepted)}
           onSubmit={load}
           onClose={() => setAsking(false)}
         >
-          <p>{texts.replaceEffect(outcome.counts)}</p>
+          <p>{texts.replaceEffect(outcome)}</p>
         </FormDialog>
       )}
     </div>
@@ -125,25 +126,21 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
 }
 
 /** A replacement needs every row too, which a dry run that succeeded has proven. */
-function canLoad(mode: ImportMode, { counts }: ImportOutcome): boolean {
-  if (mode === 'replace') return true;
-  return counts.accepted > 0 && (mode === 'load' || counts.rejected === 0);
-}
+const canLoad = (mode: ImportMode, { accepted, rejected }: LoadSummary): boolean =>
+  mode === 'replace' || (accepted > 0 && (mode === 'load' || rejected === 0));
 
-const titleOf = ({ result, isDryRun, counts }: ImportOutcome): string =>
-  texts.outcome(strings.imports.outcomeOf(result, counts.accepted, counts.rejected), isDryRun);
+const titleOf = ({ outcome, dry_run: isDryRun, accepted, rejected }: LoadSummary): string =>
+  texts.outcome(strings.imports.outcomeOf(outcome, accepted, rejected), isDryRun);
 
-const Outcome = ({ outcome }: { outcome: ImportOutcome }) => (
+const Outcome = ({ outcome }: { outcome: LoadSummary }) => (
   <section class="stack" aria-label={titleOf(outcome)}>
     <h3>{titleOf(outcome)}</h3>
-    <ImportCounts counts={outcome.counts} isDryRun={outcome.isDryRun} />
-    {outcome.counts.rejected > 0 && (
-      <RejectedRows id={outcome.importId} lines={outcome.rejectedLines} rejected={outcome.counts.rejected} />
-    )}
-    {outcome.firstRecords.length > 0 && (
+    <ImportCounts counts={outcome} />
+    {outcome.rejected > 0 && <RejectedRows id={outcome.import_id} rows={outcome.errors} rejected={outcome.rejected} />}
+    {outcome.first_records?.[0] !== undefined && (
       <>
         <h3>{texts.firstRecords}</h3>
-        <FirstRecords records={outcome.firstRecords} />
+        <FirstRecords records={outcome.first_records} />
       </>
     )}
   </section>

@@ -12,6 +12,7 @@ import { formatSecond } from '../parts/format-time.ts';
 import { tenantPath } from '../parts/paths.ts';
 import { useResource } from '../parts/use-resource.ts';
 import { strings } from '../strings.ts';
+import type { Mapping } from './column-choices.ts';
 import { starterOf } from './import-columns.tsx';
 import { ImportState } from './import-result.tsx';
 import { RejectedRows } from './rejected-rows.tsx';
@@ -63,19 +64,22 @@ const ImportProperties = ({ value }: { value: Import }) => (
         [texts.address]: value.address ?? strings.noValue,
         [texts.format]: texts.formats[value.format],
         [texts.options]: value.options.join(', ') || strings.noValue,
-        ...(value.columns !== null && { [texts.form.columns.title]: <Mapping json={value.columns} /> }),
+        ...(value.columns !== null && { [texts.form.columns.title]: <MappingLines json={value.columns} /> }),
         [texts.id]: <code>{value.id}</code>,
       }}
     />
   </Card>
 );
 
-/** Which column was which field, and the values of all rows. */
-function Mapping({ json }: { json: string }) {
-  const { columns = {}, constants = {} } = JSON.parse(json) as Record<string, Record<string, string>>;
+/** Which column was which field, the values of all rows, and what values meant. */
+function MappingLines({ json }: { json: string }) {
+  const { columns = {}, constants = {}, values = {} }: Mapping = JSON.parse(json);
   const lines = [
     ...Object.entries(columns).map(([field, column]) => `${field}: ${column}`),
     ...Object.entries(constants).map(([field, value]) => `${field} = "${value}"`),
+    ...Object.entries(values).flatMap(([field, meanings]) =>
+      Object.entries(meanings).map(([value, meaning]) => `${field}: "${value}" = "${meaning}"`),
+    ),
   ];
   return (
     <>
@@ -91,7 +95,7 @@ function StoredRejectedRows({ id, rejected }: { id: string; rejected: number }) 
   if (error !== undefined) return <ErrorNote error={error} onRetry={reload} />;
   return (
     <Card title={texts.rejectedTitle}>
-      {value !== undefined && <RejectedRows id={id} lines={value} rejected={rejected} />}
+      {value !== undefined && <RejectedRows id={id} rows={value} rejected={rejected} />}
     </Card>
   );
 }

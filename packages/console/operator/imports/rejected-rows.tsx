@@ -4,16 +4,16 @@ import { Download } from '../../ui/icons.ts';
 import { saveFile } from '../../ui/save-file.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { strings } from '../strings.ts';
-import { parseRejectedRows } from './parse-rejected-rows.ts';
+import { mediaTypes } from './describe-file.ts';
 
 const { imports: texts } = strings;
 
 interface RejectedRowsProps {
   /** Id of the import. */
   readonly id: string;
-  /** The rejected rows as NDJSON. */
-  readonly lines: string;
-  /** Number of rows that were rejected, of which `lines` has the first ones. */
+  /** The first rejected rows. */
+  readonly rows: readonly RejectedRow[];
+  /** Number of rows that were rejected. */
   readonly rejected: number;
 }
 
@@ -21,8 +21,7 @@ interface RejectedRowsProps {
 const shownMax = 20;
 
 /** The first rejected rows of an import, and all that the service keeps as a file. */
-export function RejectedRows({ id, lines, rejected }: RejectedRowsProps) {
-  const rows = parseRejectedRows(lines);
+export function RejectedRows({ id, rows, rejected }: RejectedRowsProps) {
   const shown = rows.slice(0, shownMax);
   return (
     <div class="stack">
@@ -41,7 +40,7 @@ export function RejectedRows({ id, lines, rejected }: RejectedRowsProps) {
         keyOf={({ line }) => String(line)}
       />
       <div class="actions">
-        <Button icon={Download} onClick={() => saveFile(`rejected-${id}.ndjson`, 'application/x-ndjson', lines)}>
+        <Button icon={Download} onClick={() => saveFile(`rejected-${id}.ndjson`, mediaTypes.ndjson, linesOf(rows))}>
           {texts.download}
         </Button>
         <span class="soft">{texts.rejectedShown(shown.length, rows.length, rejected)}</span>
@@ -49,6 +48,8 @@ export function RejectedRows({ id, lines, rejected }: RejectedRowsProps) {
     </div>
   );
 }
+
+const linesOf = (rows: readonly RejectedRow[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
 const each = <T,>(items: readonly T[], draw: (item: T) => preact.ComponentChildren) =>
   items.map((item, index) => <div key={index}>{draw(item)}</div>);

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { LoadOutcome, LoadSummary } from '../../../contract/load.ts';
-import type { Subscription } from '../../../contract/subscription.ts';
+import type { LoadSummary } from '../../../contract/load.ts';
 import { call } from '../call.ts';
 import { describeFile, type FileKind, startBytes } from './describe-file.ts';
 import { dryRunFlagsOf, flagsOf, type ImportMode } from './import-modes.ts';
@@ -18,24 +17,10 @@ export interface ImportPlan {
   readonly saves: boolean;
 }
 
-/** What a dry run or a load of a file counted, and its first rejected rows as NDJSON. */
-export interface ImportOutcome {
-  readonly importId: string;
-  readonly isDryRun: boolean;
-  readonly result: LoadOutcome;
-  readonly counts: Pick<
-    LoadSummary,
-    'read' | 'accepted' | 'rejected' | 'inserted' | 'updated' | 'unchanged' | 'removed'
-  >;
-  readonly rejectedLines: string;
-  /** The first rows of a dry run, as they would be stored. */
-  readonly firstRecords: readonly Subscription[];
-}
-
 export type ImportState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'sending'; readonly isDryRun: boolean; readonly sent: number }
-  | { readonly kind: 'done'; readonly outcome: ImportOutcome }
+  | { readonly kind: 'done'; readonly outcome: LoadSummary }
   /** The error has the first rows that were rejected, if these end an import. */
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -72,24 +57,11 @@ interface Sending extends ImportPlan {
   readonly signal: AbortSignal;
 }
 
-async function send(tenant: string, sending: Sending): Promise<ImportOutcome> {
+async function send(tenant: string, sending: Sending): Promise<LoadSummary> {
   const { mode, remove, isDryRun, mapping, saves } = sending;
   if (!isDryRun && saves && mapping !== undefined)
     await call('saveColumns', { params: { tenant }, body: { columns: mapping }, signal: sending.signal });
   const flags = isDryRun ? dryRunFlagsOf(mode) : flagsOf(mode);
-  const loaded = await upload({
-    ...sending,
-    tenant,
-    flags,
-    remove: mode === 'replace' && remove.trim() !== '' ? remove.trim() : undefined,
-  });
-  const { import_id: importId, outcome: result, errors, first_records: firstRecords = [], ...counts } = loaded;
-  return {
-    firstRecords,
-    importId,
-    isDryRun,
-    result,
-    counts,
-    rejectedLines: errors.map((row) => `${JSON.stringify(row)}\n`).join(''),
-  };
+  const removed = mode === 'replace' && remove.trim() !== '' ? remove.trim() : undefined;
+  return upload({ ...sending, tenant, flags, remove: removed });
 }
