@@ -84,10 +84,10 @@ export const choice = (values: readonly string[], description: string, example: 
     examples: [example],
   });
 
-/** The schema of a number of things, from 0. */
-export const wholeNumber = (description: string, example: number) =>
+/** The schema of a number of things, from 0 unless it says otherwise. */
+export const wholeNumber = (description: string, example: number, minimum = 0) =>
   Type.Integer({
-    minimum: 0,
+    minimum,
     maximum: Number.MAX_SAFE_INTEGER,
     format: 'int64',
     description,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { dateTime } from '../query.ts';
-import { closed, printableAscii } from '../schema.ts';
+import { closed, printableAscii, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
 import { listOf, listParameters, nullableText, type OperatorOperation, time, word } from './operation.ts';
 
@@ -44,13 +44,7 @@ const actor = closed('Who did it', {
 
 /** An entry of the audit log. */
 export const AuditEntry = closed('An entry of the audit log', {
-  id: Type.Integer({
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    format: 'int64',
-    description: 'Grows in the order in which entries are added',
-    examples: [1042],
-  }),
+  id: wholeNumber('Grows in the order in which entries are added', 1042, 1),
   recorded_at: time('When it was added'),
   actor,
   address: nullableText(64, 'Source address; null for a command', '192.0.2.10'),
@@ -72,14 +66,13 @@ export const AuditEntry = closed('An entry of the audit log', {
 });
 export type AuditEntry = Static<typeof AuditEntry>;
 
-const after = Type.Integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  format: 'int64',
-  description: 'Only entries after this id, oldest first; to follow the log, send the id of the last entry received',
+const after = {
+  ...wholeNumber(
+    'Only entries after this id, oldest first; to follow the log, send the id of the last entry received',
+    1042,
+  ),
   'x-rule': 'the id of an entry',
-  examples: [1042],
-});
+};
 
 /** The operation on the audit log. */
 export const auditOperations = {
