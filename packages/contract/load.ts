@@ -29,15 +29,16 @@ const mappingText = {
   minLength: 2,
   maxLength: mappingMax,
   pattern: plainText,
-  'x-rule': "JSON with 'columns' and 'constants' by the names of fields",
-  examples: ['{"columns":{"iccid":"SIM"},"constants":{"auto_renew":"false"}}'],
+  'x-rule': "JSON with 'columns', 'constants' and 'values' by the names of fields",
+  examples: ['{"columns":{"status":"ST"},"constants":{"auto_renew":"false"},"values":{"status":{"A":"ACTIVE"}}}'],
 };
 
 /** A mapping of columns as JSON. */
 export const mappingJson = Type.String({
   ...mappingText,
   'x-rule': `a string that contains ${mappingText['x-rule']}`,
-  description: 'Which columns of CSV are which fields, and values of fields that it lacks; {} for none',
+  description:
+    'Which columns of CSV are which fields, values of fields that it lacks, and what its values mean; {} for none',
 });
 
 /** The same, or `null`. */
@@ -47,19 +48,17 @@ export const nullableMapping = (description: string) =>
 /** The query parameters of `loadSubscriptions`. All are optional. */
 export const loadParameters = {
   ...loadFlags,
-  remove: Type.Integer({
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-    format: 'int64',
-    description:
+  remove: {
+    ...wholeNumber(
       'The number of records that are removed. Required with replace=true if it is all records of the tenant, or more than half and at least 20 of them; otherwise the response is 409 and names the number',
+      600,
+    ),
     'x-rule': 'a whole number of records',
-    examples: [600],
-  }),
+  },
   columns: Type.String({
     ...mappingText,
     'x-rule': `${mappingText['x-rule']}, or ${savedMapping}, of at most ${mappingMax} characters`,
-    description: `Which columns of CSV are which fields, and values of fields that it lacks; or ${savedMapping}, for the mapping that is saved for the tenant. Other columns are ignored. If absent, each column has the name of its field`,
+    description: `Which columns of CSV are which fields, values of fields that it lacks, and what its values mean; or ${savedMapping}, for the mapping that is saved for the tenant. Other columns are ignored. If absent, each column has the name of its field`,
   }),
 } as const satisfies Record<string, TSchema>;
 
@@ -100,20 +99,14 @@ const fieldFault = closed('An invalid field of a row', {
 
 /** A row that was not loaded. */
 export const RejectedRow = closed('A row that was not loaded', {
-  line: Type.Integer({
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    format: 'int64',
-    description: 'Line of the body, from 1',
-    examples: [2],
-  }),
+  line: wholeNumber('Line of the body, from 1', 2, 1),
   errors: Type.Array(fieldFault, { maxItems: 256, description: 'All errors of the row' }),
 });
 export type RejectedRow = Static<typeof RejectedRow>;
 
 /** What became of the rows of a load that has ended. */
 export const loadOutcomes = ['loaded', 'loaded-with-rejects', 'checked', 'checked-with-rejects', 'failed'] as const;
-export type LoadOutcome = (typeof loadOutcomes)[number];
+type LoadOutcome = (typeof loadOutcomes)[number];
 
 /** What `outcomeOf` looks at. `refused` is present if nothing was loaded because of the rows. */
 interface EndedLoad {

@@ -322,11 +322,11 @@ const databases: readonly CorpusFile[] = [
   ),
   csv(
     'SAP: semicolons, its own columns, decimal commas in one of them',
-    `VTREF;STATUS_TEXT;ERDAT_UTC;BEGDA_UTC;ENDDA_UTC;MATNR;MAKTX;ICCID;EQUNR;NETWR\r\n${all
+    `VTREF;STATUS_CODE;ERDAT_UTC;BEGDA_UTC;ENDDA_UTC;MATNR;MAKTX;ICCID;EQUNR;NETWR\r\n${all
       .map((each) =>
         [
           each.id,
-          each.status,
+          each === bo ? 'E0001' : 'E0002',
           each.createdDate,
           each.activationDate,
           each.expirationDate,
@@ -339,13 +339,16 @@ const databases: readonly CorpusFile[] = [
       )
       .join('\r\n')}\r\n`,
     {
-      records: all.map(({ product: { plan_id: _, ...product }, ...record }) => ({ ...record, product }) as FileRecord),
+      records: all.map(
+        ({ product: { plan_id: _, ...product }, ...record }) =>
+          ({ ...record, product, status: record.id === bo.id ? 'PENDING' : 'ACTIVE' }) as FileRecord,
+      ),
     },
     mapping('sap-export'),
   ),
   csv(
     'Oracle: capitals, quoted, its own columns',
-    `"SUBSCR_NO","SUBSCR_STATUS","CREATE_DT","ACTIVE_DT","INACTIVE_DT","OFFER_ID","OFFER_NAME","OFFER_PERIOD","ICC_ID","IMEI","RENEW_FLAG","BALANCE"\n"7","ACTIVE","${ada.createdDate}","${ada.activationDate}","${ada.expirationDate}","o1","Gold","1","${ada.iccid}","","TRUE","12,5"\n`,
+    `"SUBSCR_NO","SUBSCR_STATUS","CREATE_DT","ACTIVE_DT","INACTIVE_DT","OFFER_ID","OFFER_NAME","OFFER_PERIOD","PERIOD_UNIT","ICC_ID","IMEI","RENEW_FLAG","BALANCE"\n"7","A","${ada.createdDate}","${ada.activationDate}","${ada.expirationDate}","o1","Gold","1","M","${ada.iccid}","","Y","12,5"\n`,
     {
       records: [
         {
@@ -360,8 +363,8 @@ const databases: readonly CorpusFile[] = [
   ),
   csv(
     'a billing database of PostgreSQL, its own columns',
-    `subscription_id,status,created_at,starts_at,ends_at,plan_code,iccid,imei,renews,customer_email,amount\n8,ACTIVE,2024-05-01 08:00:00+00,2024-05-01 08:00:04+00,2024-05-31 08:00:04+00,p,${ada.iccid},x,true,ada@example.com,5.00\n`,
-    { records: [{ ...ada, id: '8', device_id: 'x', product: { id: 'p' } as FileRecord['product'] }] },
+    `subscription_id,status,created_at,starts_at,ends_at,plan_code,plan_length,plan_unit,iccid,imei,renews,customer_email,amount\n8,ACTIVE,2024-05-01 08:00:00+00,2024-05-01 08:00:04+00,2024-05-31 08:00:04+00,p,30,day,${ada.iccid},x,true,ada@example.com,5.00\n`,
+    { records: [{ ...ada, id: '8', device_id: 'x', product: { id: 'p', period: 30, period_unit: 'DAYS' } as never }] },
     mapping('postgres-billing'),
   ),
   csv(

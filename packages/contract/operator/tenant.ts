@@ -126,7 +126,7 @@ export const tenantOperations = {
     tag: 'tenants',
     summary: 'Save the mapping of columns',
     description:
-      'Saves which columns of CSV are which fields, for loads of this tenant with columns=saved, and in place of the former mapping. A mapping without columns and constants removes it.',
+      'Saves which columns of CSV are which fields, for loads of this tenant with columns=saved, and in place of the former mapping. An empty mapping removes it.',
     scope: 'subscription:write',
     body: SavedColumns,
     response: { status: 200, schema: Tenant, example: 'tenant' },

@@ -276,7 +276,7 @@ export const utf8Rule = 'UTF-8 text, such as the output of: iconv -f WINDOWS-125
 const shownMax = 80;
 
 /** A value as shown in a fault: the beginning of its JSON, in which words with `@` are `***`. */
-const shownValue = (value: unknown): string | null =>
+export const shownValue = (value: unknown): string | null =>
   value === undefined ? null : shorten(withoutAddresses(JSON.stringify(value) ?? String(value)), shownMax);
 
 /** A name that a source gives to a value, as shown in a fault. */

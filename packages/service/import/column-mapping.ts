@@ -1,4 +1,5 @@
 import { parseJson, RepeatedError } from '../../contract/json-object.ts';
+import { isKnown } from '../../contract/known-values.ts';
 import { mappingJson, mappingMax } from '../../contract/load.ts';
 import { shorten } from '../../contract/problem.ts';
 import { recordFields } from '../../contract/record-fields.ts';
@@ -17,24 +18,25 @@ export class MappingError extends Error {
   }
 }
 
-const depthMax = 2;
+const depthMax = 3;
+
+const parts: readonly string[] = ['columns', 'constants', 'values'];
+const partsRule = "'columns', 'constants' and 'values'";
 
 /**
- * Parses a mapping, such as `{"columns":{"iccid":"SIM"},"constants":{"auto_renew":"false"}}`.
+ * Parses a mapping, such as `{"columns":{"iccid":"SIM"},"values":{"status":{"A":"ACTIVE"}}}`.
  * Throws `MappingError` with the first fault.
  */
 export function parseMapping(text: string): ColumnMapping {
   const mapping = parse(text);
-  if (!isObject(mapping)) throw fault("it must be a JSON object with 'columns' and 'constants'");
+  if (!isObject(mapping)) throw fault(`it must be a JSON object with ${partsRule}`);
   for (const name of Object.keys(mapping))
-    if (name !== 'columns' && name !== 'constants')
-      throw fault(`it must have 'columns' and 'constants' only: it has '${shorten(name)}'`);
+    if (!parts.includes(name)) throw fault(`it must have ${partsRule} only: it has '${shorten(name)}'`);
   const read = {
     columns: readMembers('columns', mapping.columns),
     constants: readMembers('constants', mapping.constants),
+    ...(mapping.values !== undefined && { values: readValues(mapping.values) }),
   };
-  const own = ownFields.find((field) => Object.hasOwn(read.constants, field));
-  if (own !== undefined) throw fault(`'constants' must not have '${own}', which each record has for itself`);
   // JSON escapes all other control characters
   if (!fitsText(mappingJson, JSON.stringify(read)))
     throw fault(`it must have at most ${mappingMax} characters, and none of them U+007F`);
@@ -49,24 +51,50 @@ function parse(text: string): unknown {
     return parseJson(text, depthMax);
   } catch (error) {
     if (error instanceof RepeatedError) throw fault(`'${shorten(error.path)}' must be given once`);
-    throw fault("it must be a JSON object with 'columns' and 'constants'");
+    throw fault(`it must be a JSON object with ${partsRule}`);
   }
 }
 
-function readMembers(part: string, members: unknown = {}): Readonly<Record<string, string>> {
+const readMembers = (part: 'columns' | 'constants', members: unknown): Readonly<Record<string, string>> =>
+  readFields(part, members, (value, field) => {
+    if (value !== '' || (part === 'constants' && mayBeEmpty.has(field))) return readText(value, `'${part}'`, field);
+    throw fault(`'${part}' must have a text for '${field}'`);
+  });
+
+const readValues = (members: unknown) =>
+  readFields('values', members, (codes, name) => {
+    const field = recordFields.find((each) => each.name === name);
+    const where = `'values.${name}'`;
+    if (!isObject(codes) || Object.keys(codes).length === 0)
+      throw fault(`${where} must be a JSON object, such as {"A":"ACTIVE"}`);
+    return Object.fromEntries(
+      Object.entries(codes).map(([code, value]) => {
+        const text = readText(value, where, code);
+        const isEmpty = text === '' && (field?.isOptional || field?.mayBeEmpty);
+        if (isEmpty || (field !== undefined && text !== '' && (field.type === 'text' || isKnown(field, text))))
+          return [code, text];
+        throw fault(`${where} must have valid values: '${shorten(code)}' is '${shorten(text)}'`);
+      }),
+    );
+  });
+
+function readFields<T>(part: string, members: unknown = {}, read: (value: unknown, field: string) => T) {
   if (!isObject(members)) throw fault(`'${part}' must be a JSON object`);
   return Object.fromEntries(
     Object.entries(members).map(([field, value]) => {
       if (!csvColumns.includes(field))
         throw fault(`'${part}' must name fields: '${shorten(field)}' is none${didYouMean(field, csvColumns)}`);
-      // a number may have more digits than are kept
-      const isText = typeof value === 'string' || typeof value === 'boolean';
-      const isEmpty = value === '' && !(part === 'constants' && mayBeEmpty.has(field));
-      if (isEmpty || (!isText && !Number.isSafeInteger(value)))
-        throw fault(`'${part}' must have a text for '${field}'`);
-      return [field, String(value)];
+      if (part !== 'columns' && ownFields.includes(field))
+        throw fault(`'${part}' must not have '${field}', which each record has for itself`);
+      return [field, read(value, field)] as const;
     }),
   );
+}
+
+/** A text; `true`, `false` or an integer as one. A number may have more digits than are kept. */
+function readText(value: unknown, where: string, name: string): string {
+  if (typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value)) return String(value);
+  throw fault(`${where} must have a text for '${shorten(name)}'`);
 }
 
 /** Required fields of which an empty text is a value. */

@@ -18,15 +18,19 @@ export interface ColumnMapping {
   readonly columns: Readonly<Record<string, string>>;
   /** The value of a field that the file lacks, in all records. */
   readonly constants: Readonly<Record<string, string>>;
+  /** What values of the file mean, by the fields of their columns. */
+  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** A column of a source that is loaded. */
-interface Column {
+export interface Column {
   readonly name: string;
   /** `undefined` for the email, which is no field of a record. */
   readonly field: RecordField | undefined;
   /** Position of its cells, from 0. */
   readonly at: number;
+  /** What its cells mean, if they need not be values of the field. */
+  readonly values: ReadonlyMap<string, string> | undefined;
 }
 
 /** What the columns of a CSV source mean. */
@@ -47,6 +51,7 @@ export interface Layout {
 export function readLayout(cells: readonly string[], mapping: ColumnMapping = noMapping): Layout {
   const header = cells.map((cell) => cell.trim());
   const mapped = Object.values(mapping.columns);
+  const { values = {} } = mapping;
   /** The column of a field: the mapped one, or the one with its name. */
   const columnOf = (name: string): string => mapping.columns[name] ?? (mapped.includes(name) ? '' : name);
   const isConstant = (name: string): boolean => Object.hasOwn(mapping.constants, name);
@@ -60,12 +65,18 @@ export function readLayout(cells: readonly string[], mapping: ColumnMapping = no
       .filter((name, index) => header.indexOf(name) !== index && known.some((each) => columnOf(each) === name))
       .map((name) => `'${shorten(name)}' stands twice`),
     ...known.filter(isConstant).map((name) => `'${name}' is a constant and a column`),
+    ...Object.keys(values).flatMap((name) => (known.includes(name) ? [] : [`'${name}' has values and no column`])),
     ...missingOf(csvColumns.filter((name) => !known.includes(name) && !isConstant(name))),
   ];
   if (faults.length > 0) throw headerError(known.length === 0, faults);
   return {
     header,
-    columns: known.map((name) => ({ name, field: fields.get(name), at: header.indexOf(columnOf(name)) })),
+    columns: known.map((name) => ({
+      name,
+      field: fields.get(name),
+      at: header.indexOf(columnOf(name)),
+      values: values[name] && new Map(Object.entries(values[name])),
+    })),
     constants: Object.entries(mapping.constants).map(([name, value]) => [name, fields.get(name), value]),
     unnamed: header.flatMap((name, at) => (name === '' ? [at] : [])),
     width: header.findLastIndex((name) => name !== '') + 1,

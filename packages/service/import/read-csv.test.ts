@@ -124,6 +124,16 @@ describe('reading CSV', () => {
     });
   });
 
+  test('reports a record with too few or too many cells as a faulty row and reads on', async () => {
+    const rows = await read(`${header}\na,b\n${lineOf()},more\n${lineOf()}\n`);
+    const rule = 'a row with as many cells as the first line has, 14: it has';
+    expect(rows.map(({ line, content }) => [line, 'faults' in content && content.faults[0]?.rule])).toEqual([
+      [2, `${rule} 2`],
+      [3, `${rule} 15`],
+      [4, false],
+    ]);
+  });
+
   test('reports bytes that are not UTF-8 as a faulty row', async () => {
     const latin = Buffer.from(`${header}\n${lineOf({ device_id: 'caf\u00e9' })}\n`, 'latin1');
     expect((await read(latin))[0]?.content).toEqual({ faults: [{ field: '', value: null, rule: utf8Rule }] });
@@ -201,6 +211,40 @@ describe('reading CSV', () => {
     await expect(read(text, { mapping: faults })).rejects.toThrow(
       "there is no column 'ICC'; 'id' is a constant and a column; 'iccid', 'auto_renew' are missing",
     );
+  });
+
+  test('reads what values of a file mean, and rejects one that the mapping does not have', async () => {
+    const values = {
+      status: { A: 'ACTIVE', G: 'GONE', '-': '' },
+      auto_renew: { Y: 'true' },
+      expirationDate: { 9999: '9999-12-31T00:00:00Z' },
+    };
+    const mapping = { columns: {}, constants: {}, values };
+    const lines = [
+      { status: 'A', auto_renew: 'Y', expirationDate: '9999' },
+      { status: 'GONE', auto_renew: 'false' },
+      { status: '-' },
+      { status: 'B', auto_renew: 'X', expirationDate: 'x' },
+    ];
+    const rows = await read(`${header}\n${lines.map(lineOf).join('\n')}`, { mapping });
+    const { status: _, ...without } = value;
+    expect(rows.map(({ content }) => content)).toEqual([
+      { value: { ...value, auto_renew: 'true', expirationDate: '9999-12-31T00:00:00Z' } },
+      { value: { ...value, status: 'GONE', auto_renew: 'false' } },
+      { value: without },
+      {
+        faults: [
+          {
+            field: 'status',
+            value: '"B"',
+            rule: "in 'values' of the mapping, as 'A' is, or a valid value, such as 'ACTIVE'",
+          },
+          expect.objectContaining({ field: 'expirationDate', value: '"x"' }),
+          expect.objectContaining({ field: 'auto_renew', value: '"X"' }),
+        ],
+      },
+    ]);
+    await expect(read('id,iccid\n', { mapping })).rejects.toThrow("'status' has values and no column");
   });
 
   test('rejects a header with all its unknown, repeated and missing columns', async () => {

@@ -3,9 +3,10 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { revealText } from '../../contract/csv.ts';
 import { type CsvSeparator, csvSeparatorOf, isBlankRow, isPreamble } from '../../contract/csv-header.ts';
+import { isKnown } from '../../contract/known-values.ts';
 import type { RecordField } from '../../contract/record-fields.ts';
-import { rowBytesMax, type SourceRow, utf8Rule } from './check-row.ts';
-import { type ColumnMapping, type Layout, readLayout } from './csv-layout.ts';
+import { type RowFault, rowBytesMax, type SourceRow, shownValue, utf8Rule } from './check-row.ts';
+import { type Column, type ColumnMapping, type Layout, readLayout } from './csv-layout.ts';
 import { ImportError } from './error.ts';
 import { readHead, unreadable } from './source-head.ts';
 
@@ -158,14 +159,14 @@ function readRecord(
   const raw = bytes.toString(isText ? 'utf8' : 'latin1').replace(/[\r\n]+$/, '');
   const rule = isText ? ruleOfCells(cells, layout) : utf8Rule;
   if (rule !== undefined) return { raw, content: { faults: [{ field: '', value: null, rule }] } };
-  return { raw, content: { value: csvRowValue(cells, raw, layout, separator) } };
+  return { raw, content: csvRowContent(cells, raw, layout, separator) };
 }
 
 /** The rule that the cells of a row break, whatever their columns mean. */
 function ruleOfCells(cells: readonly string[], { header, unnamed, width, columns }: Layout): string | undefined {
   // a spreadsheet writes a separator too many, or leaves out the last ones
   if (cells.length < width || cells.some((cell, at) => at >= header.length && cell !== ''))
-    return 'a row with as many cells as the first line has';
+    return `a row with as many cells as the first line has, ${header.length}: it has ${cells.length}`;
   const stray = unnamed.find((at) => (cells[at] ?? '').trim() !== '');
   if (stray !== undefined) return `without a value in cell ${stray + 1}, as its column has no name`;
   if (columns.some(({ at }) => cells[at] === '\\N'))
@@ -184,9 +185,16 @@ const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length 
  * Converts a row of a CSV source to the value that the same row has in NDJSON. An empty cell is an
  * absent field, except for a device id, which is required and may be an empty string, and for other
  * strings if the cell is quoted, as our CSV reports write an empty string. Removes the apostrophe
- * that our CSV reports put before a string that a spreadsheet would run as a formula.
+ * that our CSV reports put before a string that a spreadsheet would run as a formula. A mapping may
+ * say what a cell means.
  */
-function csvRowValue(cells: readonly string[], raw: string, layout: Layout, separator: CsvSeparator): unknown {
+function csvRowContent(
+  cells: readonly string[],
+  raw: string,
+  layout: Layout,
+  separator: CsvSeparator,
+): SourceRow['content'] {
+  const faults: RowFault[] = [];
   const value: Record<string, unknown> = {};
   const product: Record<string, unknown> = {};
   const set = (name: string, field: RecordField | undefined, text: string): void => {
@@ -194,13 +202,26 @@ function csvRowValue(cells: readonly string[], raw: string, layout: Layout, sepa
     if (field?.path[1] === undefined) value[name] = shown;
     else product[field.path[1]] = shown;
   };
-  for (const { name, field, at } of layout.columns) {
+  for (const column of layout.columns) {
+    const { name, field, at, values } = column;
     const cell = cells[at] ?? '';
-    if (cell === '' && (!field?.mayBeEmpty || (field.isOptional && !isQuoted(at, raw, separator)))) continue;
-    set(name, field, name === 'iccid' ? withoutFormula(revealText(cell)) : revealText(cell));
+    const meaning = values?.get(revealText(cell));
+    const isEmpty = (meaning ?? cell) === '';
+    if (isEmpty && (!field?.mayBeEmpty || (field.isOptional && !isQuoted(at, raw, separator)))) continue;
+    const text = meaning ?? (name === 'iccid' ? withoutFormula(revealText(cell)) : revealText(cell));
+    if (values !== undefined) faults.push(...faultsOf(column, values, text));
+    set(name, field, text);
   }
   for (const [name, field, text] of layout.constants) set(name, field, text);
-  return { ...value, product };
+  return faults.length > 0 ? { faults } : { value: { ...value, product } };
+}
+
+/** The fault of a text that the mapping does not have, unless it is valid by itself. */
+function faultsOf({ name, field }: Column, values: ReadonlyMap<string, string>, text: string): RowFault[] {
+  if (field === undefined || isKnown(field, text) || [...values.values()].includes(text)) return [];
+  const [code, meaning] = [...values][0] ?? [];
+  const rule = `in 'values' of the mapping, as '${code}' is, or a valid value, such as '${meaning}'`;
+  return [{ field: name, value: shownValue(text), rule }];
 }
 
 /** Unwraps `="digits"`, which people write so that spreadsheets do not round. */

@@ -92,8 +92,8 @@ export function deleteTenant(context: OperatorContext, name: string) {
 }
 
 /**
- * Saves a mapping of columns, given as JSON, for the imports of a tenant; one without columns and
- * constants removes it. Throws `OperatorError` if it cannot be used.
+ * Saves a mapping of columns, given as JSON, for the imports of a tenant; an empty one removes
+ * it. Throws `OperatorError` if it cannot be used.
  */
 export async function saveColumns(context: OperatorContext, name: string, text: string): Promise<TenantBody> {
   await perform(
@@ -101,14 +101,15 @@ export async function saveColumns(context: OperatorContext, name: string, text: 
     {
       name: 'tenant.map-columns',
       target: { tenant: name },
-      detailsOf: ({ columns, constants }: ColumnMapping) => ({
+      detailsOf: ({ columns, constants, values = {} }: ColumnMapping) => ({
         columns: Object.keys(columns),
         constants: Object.keys(constants),
+        values: Object.keys(values),
       }),
     },
     async (directory) => {
       const mapping = readMapping(text);
-      const isEmpty = Object.keys({ ...mapping.columns, ...mapping.constants }).length === 0;
+      const isEmpty = Object.values(mapping).every((part) => Object.keys(part).length === 0);
       const tenant = await requireTenant(directory, name, 'add');
       await directory.writeDirectory([setColumnsStatement(tenant, isEmpty ? null : JSON.stringify(mapping))]);
       return mapping;

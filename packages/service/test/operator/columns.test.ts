@@ -13,10 +13,11 @@ const drawn = drawOne(engines, import.meta.url);
 
 const api = '/operator/v1';
 const mapping = {
-  columns: { id: 'SUB', iccid: 'SIM', createdDate: 'T', activationDate: 'T', expirationDate: 'T' },
+  columns: { id: 'SUB', iccid: 'SIM', createdDate: 'T', activationDate: 'T', expirationDate: 'T', status: 'ST' },
   constants: { 'product.id': 'p30', device_id: '', auto_renew: 'false' },
+  values: { status: { A: 'ACTIVE' } },
 };
-const csv = 'SUB,SIM,T,NOTE\n1,8944500102198304826,2024-05-01 08:00:00+00,x\n';
+const csv = 'SUB,SIM,T,ST\n1,8944500102198304826,2024-05-01 08:00:00+00,A\n';
 
 describe.each(drawn)('the mapping of columns of a tenant on $engine', ({ openTestStore }) => {
   let management: TestManagement;
@@ -57,6 +58,7 @@ describe.each(drawn)('the mapping of columns of a tenant on $engine', ({ openTes
     expect(JSON.parse(entries[0]?.details ?? '')).toEqual({
       columns: Object.keys(mapping.columns),
       constants: Object.keys(mapping.constants),
+      values: Object.keys(mapping.values),
     });
     expect((await load('acme')).json()).toMatchObject({ outcome: 'loaded', inserted: 1, skipped: 0 });
     const newest = await newestOf('acme');
@@ -97,10 +99,10 @@ describe.each(drawn)('the mapping of columns of a tenant on $engine', ({ openTes
     ['with another field', '{"columns":{"sim":"SIM"}}', "'sim' is none"],
     ['with one address for all', '{"constants":{"email":"ada@example.com"}}', "must not have 'email'"],
     ['of a list', '[1]', 'a JSON object'],
-    ['too long', `{"columns":{"iccid":"${'x'.repeat(2_100)}"}}`, "JSON with 'columns' and 'constants'"],
-    ['that is an object', mapping, "a string that contains JSON with 'columns' and 'constants'"],
-    ['that is a number', 7, "JSON with 'columns' and 'constants'"],
-    ['that is null', null, "JSON with 'columns' and 'constants'"],
+    ['too long', `{"columns":{"iccid":"${'x'.repeat(2_100)}"}}`, "JSON with 'columns', 'constants' and 'values'"],
+    ['that is an object', mapping, "a string that contains JSON with 'columns', 'constants' and 'values'"],
+    ['that is a number', 7, "JSON with 'columns', 'constants' and 'values'"],
+    ['that is null', null, "JSON with 'columns', 'constants' and 'values'"],
     ['with an escaped control character', '{"columns":{"iccid":"a\\u007fb"}}', 'none of them U+007F'],
   ])('%s is refused, and nothing is saved', async (_title, columns, rule) => {
     const tenant = `bad-${Math.random().toString(36).slice(2)}`;
