@@ -26,20 +26,23 @@ const described = {
   import_id: Type.Optional(MadeByImport),
 };
 
-const former = (description: string) => Type.Optional({ ...Subscription, description });
+const before = Type.Optional({
+  ...Subscription,
+  description: 'The record at the moment in since; absent if there was none, or if its former versions were erased',
+});
 
 /** A record that was added or changed, with its former version: a change with `before=true`. */
 export const DescribedSubscription = closed('The current version of a subscription, and what it was', {
   ...Subscription.properties,
   ...described,
-  before: former('The record at the moment in since; absent if there was none, or if its former versions were erased'),
+  before,
 });
 
 /** A tombstone with the former version: a change with `before=true`. */
 export const DescribedRemoval = closed('A tombstone, and what the subscription was', {
   ...RemovedSubscription.properties,
   ...described,
-  before: former('The record at the moment in since; absent if there was none, or if its former versions were erased'),
+  before,
 });
 
 /** The last change of a record: its current version, or a tombstone. */

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { closed, openValue, plainText } from './schema.ts';
+import { closed, openValue, plain } from './schema.ts';
 import { Type } from './type.ts';
 
 /**
@@ -20,15 +20,7 @@ export const ProductId = Type.String({
  */
 export const Product = closed('The product of a subscription. Members that its source does not have are absent', {
   id: ProductId,
-  name: Type.Optional(
-    Type.String({
-      maxLength: 256,
-      pattern: plainText,
-      description: 'Human-readable product name',
-      'x-rule': 'a string of at most 256 characters without control characters',
-      examples: ['Europe 5 GB, 30 days'],
-    }),
-  ),
+  name: Type.Optional(plain(256, 'Human-readable product name', 'Europe 5 GB, 30 days')),
   period: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -46,14 +38,6 @@ export const Product = closed('The product of a subscription. Members that its s
       examples: ['DAYS'],
     }),
   ),
-  plan_id: Type.Optional(
-    Type.String({
-      maxLength: 128,
-      pattern: plainText,
-      description: 'Identifier of the plan',
-      'x-rule': 'a string of at most 128 characters without control characters',
-      examples: ['cGxhbi1ldXJvcGU'],
-    }),
-  ),
+  plan_id: Type.Optional(plain(128, 'Identifier of the plan', 'cGxhbi1ldXJvcGU')),
 });
 export type Product = Static<typeof Product>;

@@ -46,9 +46,11 @@ export const printableAscii = '^[\\x20-\\x7e]*$';
 export const printable = (maxLength: number, description: string, example?: string) =>
   stringOf(printableAscii, maxLength, description, example);
 
-/** The same for a string that people write. */
-export const plain = (maxLength: number, description: string, example?: string) =>
-  stringOf(plainText, maxLength, description, example);
+/** The same for a string that people write, with its rule. */
+export const plain = (maxLength: number, description: string, example?: string) => ({
+  ...stringOf(plainText, maxLength, description, example),
+  'x-rule': `a string of at most ${maxLength} characters without control characters`,
+});
 
 const stringOf = (pattern: string, maxLength: number, description: string, example: string | undefined) =>
   Type.String({ maxLength, pattern, description, ...(example !== undefined && { examples: [example] }) });

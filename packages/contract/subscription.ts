@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { Product } from './product.ts';
-import { closed, openCharacter, openValue, plainText, utcTime } from './schema.ts';
+import { closed, openCharacter, openValue, plain, utcTime } from './schema.ts';
 import { Type } from './type.ts';
 
 /** The known statuses, in life-cycle order. Clients must expect others: the set may grow. */
@@ -108,13 +108,7 @@ export const Subscription = closed('A data subscription (eSIM/IoT connectivity p
   createdDate: timestamp('When the subscription was created'),
   product: Product,
   iccid: Iccid,
-  device_id: Type.String({
-    maxLength: 128,
-    pattern: plainText,
-    description: 'Identifier of the device',
-    'x-rule': 'a string of at most 128 characters without control characters',
-    examples: ['device-000417'],
-  }),
+  device_id: plain(128, 'Identifier of the device', 'device-000417'),
   auto_renew: AutoRenew,
 });
 export type Subscription = Static<typeof Subscription>;
