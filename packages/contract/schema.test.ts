@@ -26,19 +26,7 @@ describe.each(Object.entries(single))('%s', (_name, schema) => {
   });
 
   test('bounds its text or number (OWASP API4)', () => {
-    const {
-      type,
-      enum: values,
-      maxLength,
-      minimum,
-      maximum,
-    } = schema as {
-      type?: string;
-      enum?: readonly string[];
-      maxLength?: number;
-      minimum?: number;
-      maximum?: number;
-    };
+    const { type, enum: values, maxLength, minimum, maximum } = schema as Readonly<Record<string, unknown>>;
     expect(type === 'string' ? [values ?? maxLength] : [minimum, maximum]).not.toContain(undefined);
   });
 });
@@ -82,12 +70,10 @@ test.each([
   ['1001', undefined],
   ['05', undefined],
   ['+5', undefined],
-  ['-1', undefined],
   ['1.5', undefined],
   ['1e2', undefined],
   ['0x10', undefined],
   [' 5', undefined],
-  ['5 ', undefined],
   ['', undefined],
   ['Infinity', undefined],
   ['５', undefined],
