@@ -1,51 +1,54 @@
 import { type ListParameter, listedMax } from './listed-values.ts';
 import { filterParameters } from './query.ts';
+import { readIccid } from './read-iccid.ts';
 import { fitsText, ruleOf } from './schema.ts';
-
-/** A column of values, what was skipped, and what is wrong with it. */
-interface Column {
-  readonly values: readonly string[];
-  readonly blanks: number;
-  readonly repeated: number;
-  readonly header: string | undefined;
-  readonly faults: readonly string[];
-}
 
 /** Most lines whose faults are listed. */
 const faultsMax = 10;
 
+/** Digits that a spreadsheet has rounded: `8.94E+18`. */
+export const rounded = /\b\d[.,]\d+E\+\d+\b/i;
+
 /**
  * Reads a column as a spreadsheet saves it: with a byte order mark, CRLF, quotes, blank lines and a
  * header line, which is the name of the parameter or no valid value. It must be the first line that
- * is not blank.
+ * is not blank. A line may have several ICCIDs. Returns the values, what was skipped, and what is
+ * wrong.
  */
-export function readColumn(name: ListParameter, content: string): Column {
+export function readColumn(name: ListParameter, content: string) {
   const values = new Set<string>();
   const invalid: string[] = [];
-  let [blanks, repeated] = [0, 0];
+  let repeated = 0;
   let header: string | undefined;
   const schema = filterParameters[name];
-  const lines = content
-    .replace(/^\ufeff/, '')
-    .replace(/\r?\n?$/, '')
-    .split(/\r\n|\n|\r/);
-  for (const [at, line] of lines.entries()) {
-    const value = unquoted(line.trim());
-    const isFirst = values.size === 0 && invalid.length === 0 && header === undefined;
-    if (value === '') blanks += 1;
-    else if (isFirst && isHeader(name, value)) header = value;
-    else if (!fitsText(schema, value))
-      invalid.push(`line ${at + 1} must be ${ruleOf(schema)}: current value is '${value.slice(0, 64)}'`);
-    else if (values.has(value)) repeated += 1;
-    else values.add(value);
+  for (const [at, line] of content.split(/\r\n|[\r\n]/).entries()) {
+    const cells = name === 'iccid' && !rounded.test(line) ? iccidsIn(line) : [unquoted(line.trim())];
+    for (const value of cells.filter((cell) => cell !== '')) {
+      const isFirst = values.size === 0 && invalid.length === 0 && header === undefined && cells.length === 1;
+      if (isFirst && isHeader(name, value)) header = value;
+      else if (!fitsText(schema, value))
+        invalid.push(`line ${at + 1} must be ${ruleOf(schema)}: current value is '${value.slice(0, 64)}'`);
+      else if (values.has(value)) repeated += 1;
+      else values.add(value);
+    }
   }
   const more = invalid.length - faultsMax;
   const faults = [...invalid.slice(0, faultsMax), ...(more > 0 ? [`${more} more lines are invalid`] : [])];
   if (values.size > listedMax)
     faults.push(`it must have at most ${listedMax} values; split it: current value is ${values.size}`);
   if (values.size === 0 && faults.length === 0) faults.push('it must have a value on a line of its own');
-  return { values: [...values], blanks, repeated, header, faults };
+  return { values: [...values], repeated, header, faults };
 }
+
+/** The ICCIDs of a line, and what else it has; whole ones may be separated by spaces alone. */
+const iccidsIn = (line: string): readonly string[] =>
+  line.split(/[,;|\t]/).flatMap((cell) => {
+    const words = cell.trim().split(/\s+/).map(readIccid);
+    const values = words.some(isIccid) && !isIccid(readIccid(cell)) ? words : [unquoted(readIccid(cell).trim())];
+    return values.filter((value) => /[\p{L}\p{N}]/u.test(value));
+  });
+
+const isIccid = (text: string): boolean => fitsText(filterParameters.iccid, text);
 
 /** A cell as a spreadsheet or a CSV export writes it: in quotes, or as text after an apostrophe. */
 const unquoted = (cell: string): string =>
@@ -53,4 +56,5 @@ const unquoted = (cell: string): string =>
 
 /** Whether a cell names a column: as the parameter, or with a letter where only digits are. */
 const isHeader = (name: ListParameter, cell: string): boolean =>
-  /^(id|subscription[ _-]?id|device[ _-]?id|device)$/i.test(cell) || (name === 'iccid' && /^\p{L}/u.test(cell));
+  /^(id|subscription[ _-]?id|device[ _-]?id|device)$/i.test(cell) ||
+  (name === 'iccid' && /^\p{L}/u.test(cell) && !/\d{6}/.test(cell));

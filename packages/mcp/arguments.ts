@@ -1,5 +1,6 @@
 import { shorten } from '../contract/problem.ts';
 import { instantParameters, momentParameters } from '../contract/query.ts';
+import { readIccid } from '../contract/read-iccid.ts';
 import { isReservedId } from '../contract/report.ts';
 import { exampleOf, fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
@@ -74,8 +75,8 @@ export function readArguments({ properties, required }: ObjectSchema, given: Arg
 /** Whether an argument is one value or a list. */
 const takesList = ({ type }: { readonly type?: unknown }): boolean => Array.isArray(type);
 
-type Scalar = string | number | boolean;
-const isScalar = (value: unknown): value is Scalar => ['string', 'number', 'boolean'].includes(typeof value);
+const isScalar = (value: unknown): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 /** A value, several ones, or anything else as it is; `undefined` if it is absent. */
@@ -92,7 +93,7 @@ function readValue(
   value: unknown,
 ): string | number | { readonly rule: string } {
   if (!isScalar(value)) return { rule: 'a string' };
-  const text = String(value);
+  const text = name === 'iccid' ? readIccid(String(value)) : String(value);
   const { type, enum: choices = [] } = schema as { type?: string; enum?: readonly string[] };
   if (type === 'integer') {
     const rows = /^\s*\d{1,3}\s*$/.test(text) ? Number(text) : 0;

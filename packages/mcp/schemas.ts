@@ -37,14 +37,13 @@ const {
   ...listed
 } = reportParameters(limits);
 const { email: _ofSummary, ...counted } = summaryParameters;
-const { 'as-of': asOf } = counted;
 
 const cursor = {
   type: 'string',
   description: 'next_cursor of an earlier answer, with the same filters; size is then that of the earlier question',
 };
 const pastOfList = {
-  ...asOf,
+  ...counted['as-of'],
   description: 'The subscriptions as they were at this instant or revision: the first ones, without a cursor',
 };
 

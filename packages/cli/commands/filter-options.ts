@@ -4,6 +4,7 @@ import { parseDuration } from '../../contract/duration.ts';
 import { formatExactInstant, formatInstant, parseInstant } from '../../contract/instant.ts';
 import { parseInstantIn } from '../../contract/local-time.ts';
 import { instantParameters, momentParameters, reportParameters } from '../../contract/query.ts';
+import { readIccid } from '../../contract/read-iccid.ts';
 import { dayOf, dayWords } from '../../contract/relative-day.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { descriptionOf, ruleOf } from '../../contract/schema.ts';
@@ -40,7 +41,8 @@ function parameterOption(name: string, schema: TSchema): Option {
   const option = new Option(`--${name} <${value}>`, optionDescription(descriptionOf(schema)));
   if (choices !== undefined) option.choices(choices);
   return option.argParser((given: string, before: string | undefined) => {
-    const text = choices?.includes('true') === true ? (truths[given.toLowerCase()] ?? given) : given;
+    const plain = name === 'iccid' ? readIccid(given) : given;
+    const text = choices?.includes('true') === true ? (truths[given.toLowerCase()] ?? given) : plain;
     if (choices !== undefined && !choices.includes(text))
       throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
     if (text === '' || (type === 'integer' && !/^\d{1,15}$/.test(text)))

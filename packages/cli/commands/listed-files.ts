@@ -41,23 +41,24 @@ export async function readListedFiles(options: ListedFiles): Promise<Listed> {
   for (const { name, file } of faults.length > 0 ? [] : given) {
     if (options[attributeOf(name)] !== undefined)
       faults.push(`Cannot use --${name}-file: it must be given without --${name}`);
-    const read = readColumn(name, await readSource(file));
-    const { values, blanks, repeated, header } = read;
-    faults.push(...read.faults.map((fault) => `Cannot use --${name}-file: ${fault}`));
+    const { values, repeated, header, faults: found } = readColumn(name, await readSource(file));
+    faults.push(...found.map((fault) => `Cannot use --${name}-file: ${fault}`));
     lists[name] = values;
     const skipped = [
       ...(header === undefined ? [] : [`the header '${header}'`]),
-      ...(blanks === 0 ? [] : [counted(blanks, 'blank line')]),
       ...(repeated === 0 ? [] : [counted(repeated, 'repeated value')]),
     ];
     const without = skipped.length === 0 ? '' : `, without ${skipped.join(', ')}`;
-    remarks.push(`--${name}-file: ${counted(values.length, 'value')}${without}`);
+    remarks.push(`--${name}-file: ${counted(values.length, nouns[name])}${without}`);
   }
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   return { lists, remarks };
 }
 
 const attributeOf = (name: ListParameter): string => (name === 'device-id' ? 'deviceId' : name);
+
+/** What the values of a list are. */
+const nouns = { id: 'id', iccid: 'ICCID', 'device-id': 'device id' } as const;
 
 /** Most bytes of a file, far more than the longest values take. */
 const bytesMax = 4 * 2 ** 20;
@@ -88,7 +89,7 @@ export function sayNotFound(
   for (const name of listParameters) {
     const [missing = [], asked = []] = [notFound[name], lists[name]];
     if (missing.length === 0) continue;
-    const of = `${countText(missing.length)} of the ${counted(asked.length, 'value')}`;
-    screen.remark([`No subscription has ${of} of --${name}-file:`, ...missing].join('\n  '));
+    const known = `${counted(asked.length, nouns[name])}, ${countText(missing.length)} unknown`;
+    screen.remark([`--${name}-file: ${known}:`, ...missing].join('\n  '));
   }
 }

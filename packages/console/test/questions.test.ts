@@ -11,6 +11,7 @@ import { hasChromium } from '../../../test/support/chromium.ts';
 import { type ReportConsole, rowsOf, startReportConsole } from '../../../test/support/report-console.ts';
 import { runHere } from '../../../test/support/run-here.ts';
 import { directoryStatement, type TenantId } from '../../service/storage/store.ts';
+import { groupIccid } from '../report/words/iccid.ts';
 import { formatMinute } from '../ui/format-date.ts';
 
 // Jobs of people who ask a whole question: a step is a click, a key, or something pasted.
@@ -70,7 +71,7 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
 
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'ICCID, email address' }).waitFor();
-    await paste(`ICCID\r\n${asked.join('\r\n')}\r\n`);
+    await paste(`ICCID\r\n${asked.map(groupIccid).join('\r\n')}\r\n`);
     await page.getByRole('option', { name: 'Subscriptions with any of 200 ICCIDs' }).waitFor();
     await page.keyboard.press('Enter');
 
@@ -86,7 +87,7 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.getByText(`198 of 200 ICCIDs found`).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Which ICCIDs?' }).waitFor();
-    await page.getByRole('textbox', { name: 'ICCIDs' }).fill(asked.slice(0, 3).join('\n'));
+    await page.getByRole('textbox', { name: 'ICCIDs' }).fill(asked.slice(0, 3).map(groupIccid).join(', '));
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByText('3 of 3 ICCIDs found').waitFor();
   });
@@ -319,7 +320,7 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.getByText('420 subscriptions, newest first').first().waitFor();
     await page.keyboard.press('/');
     await page.getByRole('combobox', { name: 'Filter by' }).waitFor();
-    await paste(iccids.slice(0, 30).join('\n'));
+    await page.keyboard.insertText(iccids.slice(0, 30).join('; '));
     await page.keyboard.press('Enter');
     await page.getByText('30 of 30 ICCIDs found').waitFor();
     await page.getByRole('button', { name: 'Export' }).first().click();

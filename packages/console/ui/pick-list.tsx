@@ -22,7 +22,7 @@ interface PickListProps {
   /** The choices for a typed text. */
   readonly options: (typed: string) => readonly PickOption[];
   /** What is said if there are none. */
-  readonly none: string;
+  readonly none: (typed: string) => string;
   /** What the choices for a typed text leave out, if anything. */
   readonly note?: (typed: string) => string | undefined;
   /** Receives a text that is pasted. Returns whether it is used otherwise than as typed. */
@@ -114,7 +114,7 @@ export function PickList({ label, placeholder, initial = '', options, none, note
       </div>
       {shown.length === 0 && (
         <p class="soft" role="status">
-          {none}
+          {none(typed)}
         </p>
       )}
       {leftOut !== undefined && <p class="soft">{leftOut}</p>}

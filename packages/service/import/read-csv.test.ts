@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { describe, expect, test } from 'vitest';
+import iccidForms from '../../../test/corpus/iccid-forms.json' with { type: 'json' };
 import { type SourceRow, utf8Rule } from './check-row.ts';
 import { csvColumns } from './csv-layout.ts';
 import { type CsvReading, readCsv } from './read-csv.ts';
@@ -169,6 +170,15 @@ describe('reading CSV', () => {
     const [row] = await read(`${header}\n${lineOf({ 'product.period': '3 weeks' })}`);
     expect(row?.content).toMatchObject({ value: { product: { period: '3 weeks' } } });
   });
+
+  test.each(iccidForms)(
+    'reads an ICCID with $form, or leaves it to the rule of the field',
+    async ({ text, values }) => {
+      const [row] = await read(`${header}\n${lineOf({ iccid: text, device_id: '="1"' })}`);
+      const iccid = values.length === 1 ? values[0] : text;
+      expect(row?.content).toEqual({ value: { ...value, iccid, device_id: '="1"' } });
+    },
+  );
 
   test.each([
     ['no header', `${lineOf()}\n${lineOf()}`, 'it has none of them'],

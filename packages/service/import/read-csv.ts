@@ -4,6 +4,7 @@ import { CsvError, parse } from 'csv-parse';
 import { revealText } from '../../contract/csv.ts';
 import { type CsvSeparator, csvSeparatorOf, isBlankRow, isPreamble } from '../../contract/csv-header.ts';
 import { isKnown } from '../../contract/known-values.ts';
+import { readIccid } from '../../contract/read-iccid.ts';
 import type { RecordField } from '../../contract/record-fields.ts';
 import { type RowFault, rowBytesMax, type SourceRow, shownValue, utf8Rule } from './check-row.ts';
 import { type Column, type ColumnMapping, type Layout, readLayout } from './csv-layout.ts';
@@ -208,7 +209,7 @@ function csvRowContent(
     const meaning = values?.get(revealText(cell));
     const isEmpty = (meaning ?? cell) === '';
     if (isEmpty && (!field?.mayBeEmpty || (field.isOptional && !isQuoted(at, raw, separator)))) continue;
-    const text = meaning ?? (name === 'iccid' ? withoutFormula(revealText(cell)) : revealText(cell));
+    const text = meaning ?? (name === 'iccid' ? readIccid(revealText(cell)) : revealText(cell));
     if (values !== undefined) faults.push(...faultsOf(column, values, text));
     set(name, field, text);
   }
@@ -223,9 +224,6 @@ function faultsOf({ name, field }: Column, values: ReadonlyMap<string, string>, 
   const rule = `in 'values' of the mapping, as '${code}' is, or a valid value, such as '${meaning}'`;
   return [{ field: name, value: shownValue(text), rule }];
 }
-
-/** Unwraps `="digits"`, which people write so that spreadsheets do not round. */
-const withoutFormula = (text: string): string => /^="(\d+)"$/.exec(text)?.[1] ?? text;
 
 /** Whether an empty cell is written as two quotes. */
 function isQuoted(at: number, raw: string, separator: CsvSeparator): boolean {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import iccidForms from '../../../test/corpus/iccid-forms.json' with { type: 'json' };
 import { defaultPageLimits } from '../../contract/report.ts';
 import type { Store } from '../storage/store.ts';
 import { createPageKey } from './list-subscriptions.ts';
@@ -51,6 +52,14 @@ test('queries have the same page key if and only if they are the same, in a URL 
     }),
     { numRuns: 2_000 },
   );
+});
+
+test.each(iccidForms)('the API takes ICCIDs with $form only as digits', ({ text }) => {
+  const inBody = (iccid: unknown) => () => parseSearch(Buffer.from(JSON.stringify({ iccid })), context, 'json');
+  const inUrl = () => parseReport(String(new URLSearchParams({ iccid: text })), context, 'json');
+  for (const parse of [inUrl, inBody(text), inBody([text])])
+    if (/^\d+$/.test(text)) expect([parse().iccid].flat()).toEqual([text]);
+    else expect(parse).toThrow('15 to 22 digits, such as 8944500102198304826: current value is');
 });
 
 test('the page key has the position of a cursor, and the time of its first page', () => {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { readIccid } from '../../../contract/read-iccid.ts';
 import { Select } from '../../ui/field.tsx';
 import { Destruction } from '../parts/danger-zone.tsx';
 import { OperationDialog } from '../parts/operation-dialog.tsx';
@@ -15,8 +16,6 @@ interface EraseRecordsProps {
 /** What records are chosen by. */
 const ways = ['email', 'iccid', 'ids'] as const;
 type Way = (typeof ways)[number];
-
-const readIccid = (text: string): string => text.replaceAll(/\s/g, '');
 
 const rows = {
   email: { email: { label: texts.ways.email, hint: texts.sourceHint, isRequired: true } },

@@ -9,7 +9,7 @@ const list = {
   count: { id: counted('subscription id'), iccid: counted('ICCID'), 'device-id': counted('device id') },
   of: (values: string) => `Subscriptions with any of ${values}`,
   phrase: (values: string) => `of a list of ${values}`,
-  hint: 'One on each line, such as a column of a spreadsheet; at most 1,000. The list is never part of the link.',
+  hint: 'At most 1,000, such as a column of a spreadsheet: one on each line, or ICCIDs with commas. No link has the list.',
   repeated: (count: number) => `${formatCount(count)} repeated`,
   tooLong: (max: number) => `The text is too long: paste at most ${formatCount(max)} values, one on each line.`,
   oneColumn: 'These are several columns. Copy one of them.',

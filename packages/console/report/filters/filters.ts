@@ -1,3 +1,4 @@
+import { readIccid } from '../../../contract/read-iccid.ts';
 import { knownStatuses, noStatus } from '../../../contract/subscription.ts';
 import { filterStatusWord } from '../../ui/status-label.tsx';
 import { valueFault } from '../link/check-value.ts';
@@ -191,8 +192,8 @@ const rows = {
     phrase: (iccid) => `ICCID ${iccid}`,
     hint: '15 to 22 digits',
     show: groupIccid,
-    clean: (typed) => typed.replaceAll(/[\s-]/g, ''),
-    owns: (typed) => /^\s*8\s*9/.test(typed), // other digits may be the IMEI of a device
+    clean: readIccid,
+    owns: (typed) => readIccid(typed).startsWith('89'), // other digits may be the IMEI of a device
   }),
   subscriber: typedFilter({
     parameter: 'email',

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { readPasted } from './read-pasted.ts';
+import iccidForms from '../../../../test/corpus/iccid-forms.json' with { type: 'json' };
+import { filters } from './filters.ts';
+import { readList, readPasted } from './read-pasted.ts';
+import { suggestFilters } from './suggest-filters.ts';
 
 const iccids = Array.from({ length: 200 }, (_, n) => String(8_944_500_102_198_300_000n + BigInt(n)));
 const listsOf = (text: string) => {
@@ -10,9 +13,6 @@ const listsOf = (text: string) => {
 
 describe('a pasted column', () => {
   test.each([
-    ['ICCIDs', iccids.join('\n'), [['iccid', 200]]],
-    ['ICCIDs below a header, as text of a spreadsheet', `ICCID\r\n"${iccids.join('"\r\n"')}"\r\n`, [['iccid', 200]]],
-    ['ICCIDs with blank lines', `\n${iccids.join('\n\n')}\n`, [['iccid', 200]]],
     [
       'ids that could be of either',
       'a_1\nb_2\n',
@@ -54,16 +54,27 @@ describe('a pasted column', () => {
   });
 
   test.each([
-    ['several columns', `${iccids[0]}\tACTIVE\n${iccids[1]}\tACTIVE`, 'several columns'],
-    ['numbers that a spreadsheet has rounded', 'ICCID\n8.94E+18\n8,9445E+18', 'has rounded these numbers'],
-    [
-      'an ICCID that is cut',
-      `${iccids[0]}\n8944\n${iccids[1]}`,
-      "Line 2 must be 15 to 22 digits, such as 8944500102198304826: current value is '8944'.",
-    ],
+    ['numbers that a spreadsheet has rounded', 'IMEI\n3.5E+14\n3,57E+14', 'has rounded these numbers'],
+    ['several columns', 'a_1\tACTIVE\nb_2\tACTIVE', 'several columns'],
     ['too many values', Array.from({ length: 1_001 }, (_, n) => 10 ** 15 + n).join('\n'), 'at most 1000 values'],
     ['a text that is too long to read', '1\n'.repeat(150_001), 'paste at most 1,000 values'],
   ])('of %s is not taken: %s', (_what, text, fault) => {
     expect(readPasted(text)).toEqual({ fault: expect.stringContaining(fault) });
+  });
+});
+
+describe.each(iccidForms)('ICCIDs with $form', ({ text, values }) => {
+  const [value, ...others] = values;
+  const one = value !== undefined && others.length === 0 ? { apply: { iccid: value } } : undefined;
+
+  test('are filtered by, or named', () => {
+    const offered = readPasted(text) ?? { choices: suggestFilters(text, {}, new Date()) };
+    const choices = [one ?? { apply: { listed: { name: 'iccid', values } } }];
+    expect(offered).toMatchObject(value === undefined ? { fault: expect.any(String) } : { choices });
+  });
+
+  test('are one value, or a list, or named', () => {
+    expect(filters.iccid.read?.(text)?.apply).toEqual(one?.apply);
+    expect(readList('iccid', text)).toMatchObject(value === undefined ? { fault: expect.any(String) } : { values });
   });
 });

@@ -1,5 +1,5 @@
 import { type ListParameter, listedMax } from '../../../contract/listed-values.ts';
-import { readColumn } from '../../../contract/read-column.ts';
+import { readColumn, rounded } from '../../../contract/read-column.ts';
 import { capital } from '../../ui/capital.ts';
 import type { FilterChanges } from '../link/report-state.ts';
 import { filterStrings } from './filter-strings.ts';
@@ -11,12 +11,13 @@ const charactersMax = 300_000;
 
 type ReadList = { readonly values: readonly string[]; readonly skipped?: string } | { readonly fault: string };
 
-/** Reads the values of a filter, one on each line. */
+/** Reads the values of a filter: one on each line, or any number of ICCIDs. */
 export function readList(name: ListParameter, content: string): ReadList {
   if (content.length > charactersMax) return { fault: text.tooLong(listedMax) };
+  if (rounded.test(content)) return { fault: text.rounded };
   const { values, repeated, faults } = readColumn(name, content);
   const [fault] = faults;
-  if (fault !== undefined) return { fault: text.fault(capital(fault)) };
+  if (fault !== undefined) return { fault: /\S\t.*\S/.test(content) ? text.oneColumn : text.fault(capital(fault)) };
   return { values, ...(repeated > 0 && { skipped: text.repeated(repeated) }) };
 }
 
@@ -31,20 +32,22 @@ export type Pasted =
       }[];
     };
 
-/** A line as of digits that a spreadsheet has rounded: `8.94E+18`. */
-const rounded = /^["']?\d[.,]\d+E\+\d+["']?$/im;
+/** An ICCID that cannot be read: rounded, or shortened as in our tables. */
+const unreadable = new RegExp(`${rounded.source}|^\\W*89[\\d\\s]{2,}(?:…|\\.{3})`, 'im');
 
 /**
- * Recognises a column that was copied from a spreadsheet, by its header, or by the form of its
- * values: ICCIDs, ids of subscriptions, or of devices. `undefined` for a single line.
+ * Recognises several values, such as a column that was copied from a spreadsheet, by the header or
+ * by the form of the values: ICCIDs, ids of subscriptions, or of devices. `undefined` for a single
+ * line, unless it has ICCIDs and is not one.
  */
 export function readPasted(content: string): Pasted | undefined {
   if (content.length > charactersMax) return { fault: text.tooLong(listedMax) };
   const lines = content.trim();
-  if (!/[\r\n]/.test(lines)) return undefined;
-  if (lines.includes('\t')) return { fault: text.oneColumn };
-  if (rounded.test(lines)) return { fault: text.rounded };
-  const read = namesOf(lines).map((name) => ({ name, list: readList(name, lines) }));
+  const column = readColumn('iccid', lines);
+  const names = namesOf(lines, column);
+  const isOne = column.header !== undefined || (column.values.length === 1 && column.faults.length === 0);
+  if (!/[\r\n]/.test(lines) && (names.length > 1 || isOne)) return undefined;
+  const read = names.map((name) => ({ name, list: readList(name, lines) }));
   const choices = read.flatMap(({ name, list }) =>
     'fault' in list
       ? []
@@ -61,12 +64,11 @@ export function readPasted(content: string): Pasted | undefined {
 }
 
 /** The filters that a column may be for. Digits that do not begin as an ICCID may be IMEIs. */
-function namesOf(lines: string): readonly ListParameter[] {
-  const [header = ''] = lines.split(/[\r\n]/, 1);
-  if (/iccid/i.test(header)) return ['iccid'];
-  if (/^["']?device/i.test(header)) return ['device-id'];
-  if (/^["']?(subscription|id["']?$)/i.test(header)) return ['id'];
-  const isMostly = (form: RegExp): boolean => (lines.match(form) ?? []).length * 2 > lines.split(/[\r\n]+/).length - 1;
-  if (isMostly(/^["']?89\d{13,20}["']?\s*$/gm)) return ['iccid'];
-  return isMostly(/^["']?\d{15,22}["']?\s*$/gm) ? ['iccid', 'device-id'] : ['id', 'device-id'];
+function namesOf(lines: string, { header = '', values, faults }: ReturnType<typeof readColumn>) {
+  if (/iccid/i.test(header)) return ['iccid'] as const;
+  if (/^device/i.test(header)) return ['device-id'] as const;
+  if (/^(subscription|id$)/i.test(header)) return ['id'] as const;
+  const sure = values.filter((value) => value.startsWith('89')).length;
+  if (unreadable.test(lines) || (sure > 0 && sure >= faults.length)) return ['iccid'] as const;
+  return values.length > faults.length ? (['iccid', 'device-id'] as const) : (['id', 'device-id'] as const);
 }

@@ -4,7 +4,7 @@ import type { Page } from '../../ui/page.ts';
 import { PickList, type PickOption } from '../../ui/pick-list.tsx';
 import { suggestFilters } from '../filters/suggest-filters.ts';
 import { usePasted } from '../filters/use-pasted.ts';
-import { wholeReport, withFilters } from '../link/report-state.ts';
+import { type FilterChanges, wholeReport, withFilters } from '../link/report-state.ts';
 import { showReport } from '../store/report-store.ts';
 import { findStrings } from './find-strings.ts';
 
@@ -22,11 +22,7 @@ export function FindDialog({ pages, typed, onClose }: FindDialogProps) {
     onClose();
     go();
   };
-  const {
-    options: pasted,
-    fault,
-    ...paste
-  } = usePasted((changes) => pick(() => showReport(withFilters(wholeReport, changes)))(), text.subscriptions);
+  const show = (changes: FilterChanges) => pick(() => showReport(withFilters(wholeReport, changes)));
   const options = (content: string): readonly PickOption[] => {
     const wanted = content.trim().toLowerCase();
     const suggestions = wanted === '' ? [] : suggestFilters(content, {}, new Date());
@@ -41,23 +37,27 @@ export function FindDialog({ pages, typed, onClose }: FindDialogProps) {
                 key: suggestion.label,
                 label: <bdi>{suggestion.label}</bdi>,
                 group: text.subscriptions,
-                onPick: pick(() => showReport(withFilters(wholeReport, suggestion.apply))),
+                onPick: show(suggestion.apply),
               },
             ]
           : [],
       ),
     ];
   };
+  const choices = usePasted({
+    onPick: (changes) => show(changes)(),
+    group: text.subscriptions,
+    options,
+    none: text.none,
+  });
   return (
     <Dialog title={text.title} onClose={onClose}>
       <PickList
         label={text.hint}
         placeholder={text.hint}
         initial={typed}
-        none={fault ?? text.none}
         note={(content) => (content === '' ? text.pasteHint : undefined)}
-        options={(content) => pasted ?? options(content)}
-        {...paste}
+        {...choices}
       />
     </Dialog>
   );

@@ -29,22 +29,16 @@ interface FilterProps {
 
 function AddFilter({ state, onApply }: FilterProps) {
   const [edited, setEdited] = useState<FilterKind>();
-  const { options, fault, ...paste } = usePasted(onApply);
+  const choices = usePasted({
+    onPick: onApply,
+    options: (typed) =>
+      suggestFilters(typed, state.filters, new Date()).map((suggestion) => ({
+        key: suggestion.label,
+        label: <bdi>{suggestion.label}</bdi>,
+        onPick: () => ('edit' in suggestion ? setEdited(suggestion.edit) : onApply(suggestion.apply)),
+      })),
+    none: text.noSuchFilter,
+  });
   if (edited !== undefined) return <FilterEditor kind={edited} state={state} onApply={onApply} />;
-  return (
-    <PickList
-      label={text.addHint}
-      placeholder={text.addHint}
-      none={fault ?? text.noSuchFilter}
-      {...paste}
-      options={(typed) =>
-        options ??
-        suggestFilters(typed, state.filters, new Date()).map((suggestion) => ({
-          key: suggestion.label,
-          label: <bdi>{suggestion.label}</bdi>,
-          onPick: () => ('edit' in suggestion ? setEdited(suggestion.edit) : onApply(suggestion.apply)),
-        }))
-      }
-    />
-  );
+  return <PickList label={text.addHint} placeholder={text.addHint} {...choices} />;
 }

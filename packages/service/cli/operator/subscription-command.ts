@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import type { ServerChoice } from '../../../cli/remote/server.ts';
 import type { CallOperation } from '../../../contract/operator/operations.ts';
 import { erasureIdsMax } from '../../../contract/operator/tenant.ts';
+import { readIccid } from '../../../contract/read-iccid.ts';
 import { fitsText, ruleOf } from '../../../contract/schema.ts';
 import { SubscriptionId } from '../../../contract/subscription.ts';
 import { CommandError, readFailure, UsageError } from '../../../terminal/error.ts';
@@ -43,7 +44,7 @@ const remove: AddCommand = (parent, output) => {
       throw new UsageError('Cannot delete subscriptions: either --id or --file, or --email, or --iccid must be given');
     const bodies =
       id === undefined && file === undefined
-        ? [{ email, iccid }]
+        ? [{ email, iccid: iccid && readIccid(iccid) }]
         : partsOf([...requireIds(id ?? []), ...(file === undefined ? [] : await readIds(file))]);
     const sum = await withOperations(options, (call) => erase(call, String(tenant), bodies));
     const said = `deleted ${countText(sum.deleted)} of ${counted(sum.asked, 'subscription')}, not found: ${countText(sum.missing)}, former versions: ${countText(sum.versions)}`;

@@ -34,7 +34,7 @@ export function ProductEditor(props: EditorProps) {
     <PickList
       label={text.product}
       placeholder={text.editor.typeProduct}
-      none={text.editor.noProduct}
+      none={() => text.editor.noProduct}
       note={(typed) => {
         const { length } = find(typed);
         return length > shownMax ? text.editor.firstProducts(shownMax, length) : undefined;
