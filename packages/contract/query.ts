@@ -126,13 +126,12 @@ const answerParameters = {
     'json',
   ),
   fields: fieldsOf('Returns', '. CSV and Parquet have their columns in this order'),
-  dates: Type.String({
-    enum: ['utc', 'local'],
-    default: 'utc',
-    description: 'Dates of CSV: in UTC, or local in zone, which must be given: 2024-05-01T10:00:00+02:00',
-    'x-rule': 'utc or local',
-    examples: ['local'],
-  }),
+  dates: choice(
+    ['utc', 'local'],
+    'Dates of CSV: in UTC, or local in zone, which must be given: 2024-05-01T10:00:00+02:00',
+    'local',
+    'utc',
+  ),
   all: flag('If true, streams the whole report from one snapshot instead of one page, as CSV, NDJSON or Parquet'),
   'as-of': exportAsOf,
 } as const satisfies Record<string, TSchema>;

@@ -3,7 +3,7 @@ import { Type } from './type.ts';
 
 /**
  * Returns the rule of a schema as the end of a sentence: `15 to 22 digits, such as
- * 8944500102198304826`. A rule that lists all values has no example: `utc or local`.
+ * 8944500102198304826`. A rule that lists all values has no example: `one of utc, local`.
  *
  * Besides JSON Schema, every schema of a single value has `x-rule` (the rule in words) and
  * `examples` (the first one is valid), so that validation, OpenAPI and error messages come from one

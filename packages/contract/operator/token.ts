@@ -1,17 +1,14 @@
 import type { Static } from 'typebox';
 import { operatorScopes } from '../oauth/grant.ts';
-import { closed, plainText, printable, printableAscii } from '../schema.ts';
+import { closed, plain, printable, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
 import { listOf, listParameters, nullableTime, type OperatorOperation, time, wordsOf } from './operation.ts';
 
 /** The name of an operator's token. */
 export const operatorName = Type.String({
+  ...plain(100, 'A name of your choice, for the audit log', 'billing'),
   minLength: 1,
-  maxLength: 100,
-  pattern: plainText,
-  description: 'A name of your choice, for the audit log',
   'x-rule': 'a string of 1 to 100 characters without control characters',
-  examples: ['billing'],
 });
 
 const scopes = wordsOf(
