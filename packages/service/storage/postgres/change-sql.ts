@@ -1,4 +1,4 @@
-import { countedColumns, countedOf } from '../counts/counted-row.ts';
+import { countedOf } from '../counts/counted-row.ts';
 import { assignColumns, columnNames, rowColumns, type SubscriptionRow, versionColumns } from '../subscription-row.ts';
 import { selectRevision } from '../tables/revision.ts';
 import { dataBytes } from '../tables/storage-use.ts';
@@ -34,13 +34,12 @@ const storedRows = (first: number): string => `unnest($${first}::text[]) as k (i
 export const selectRows = `select s.id, ${countedOf('s')}, ${dataBytes('s')} as bytes from ${storedRows(2)}`;
 
 /**
- * Adds the stored rows with the ids `$3` to the history, as current until the revision `$2`, and
- * returns them as `selectRows` does. A version that a lost revision has left is replaced.
+ * Adds the stored rows with the ids `$3` to the history, as current until the revision `$2`. Rows
+ * of lost revisions are not added, and the versions that these have left stay.
  */
 export const keepRows = `insert into subscription_version (${versionColumns})
   select s.tenant_id, $2::bigint, s.revision, ${columnNames('s')} from ${storedRows(3)}
-  on conflict (tenant_id, id, until_revision) do update set ${assignColumns}, from_revision = excluded.from_revision
-  returning ${countedColumns}, ${dataBytes()} as bytes`;
+  where s.revision < $2 on conflict (tenant_id, id, until_revision) do nothing`;
 
 /**
  * Inserts rows that are not stored; a stored id is an error. Costs two thirds of an upsert. Most

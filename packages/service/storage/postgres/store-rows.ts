@@ -16,7 +16,8 @@ export async function storeRows(
   const columns = columnArrays(differing.map(({ row }) => row));
   const [ids] = columns; // the first column
   const [stored] = await Promise.all([
-    keepsHistory ? run(keepRows, [tenant, revision, ids]) : run(selectRows, [tenant, ids]),
+    run(selectRows, [tenant, ids]),
+    keepsHistory && run(keepRows, [tenant, revision, ids]),
     run(upsertRows, [tenant, revision, ...columns]),
   ]);
   const former = new Map(stored.map((row) => [row.id, row]));

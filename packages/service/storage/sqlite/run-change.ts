@@ -116,7 +116,9 @@ const selectSame =
 
 const selectRow = `select ${columnNames()}, revision from subscription where tenant_id = $1 and id = $2`;
 
-const insertVersion = `insert into subscription_version (${versionColumns}) values ($1, $2, $3, ${valuePlaceholders(4)})`;
+/** A version that a lost revision has left stays, as in `keepReplaced`. */
+const insertVersion = `insert into subscription_version (${versionColumns})
+  values ($1, $2, $3, ${valuePlaceholders(4)}) on conflict do nothing`;
 
 /**
  * Looks up a span for the first key in it and skips the other keys in the same span; keys are

@@ -248,22 +248,34 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     expect((await opened.store.readTenant(tenant, readHistory)).revision).toBe(sweptRevision + 1);
   });
 
-  test('records are removed and replaced also while revisions are lost', async () => {
+  test('records are loaded, removed and replaced while revisions are lost, and kept versions stay', async () => {
     const own = await openTestStore();
     onTestFinished(() => own.close());
     const { store } = own;
     const tenant = await addTenant(store, 'acme');
     const rows = (deviceId: string) =>
       ['kept', 'lost'].map((id) => subscriptionRow({ id: `${id}-1`, createdDate: 3, deviceId }));
-    for (const deviceId of ['a', 'b']) await store.loadSubscriptions(tenant, rows(deviceId));
+    const load = async (...deviceIds: string[]) => {
+      for (const deviceId of deviceIds) await store.loadSubscriptions(tenant, rows(deviceId));
+    };
     const loseRevision = () => tamper(own, "update tenant set revision = revision - 1 where id = 'acme'");
+    await load('a', 'b', 'c');
+    await loseRevision();
+    await loseRevision();
+    await load('d', 'e'); // as the revisions of b and c
+    const sql =
+      "select from_revision, until_revision, device_id from subscription_version where tenant_id = $1 and id = 'kept-1' order by 2";
+    expect((await store.readTenant(tenant, (reader) => reader.all(sql))).map(Object.values)).toEqual([
+      [1, 2, 'a'],
+      [2, 3, 'b'],
+    ]);
     await loseRevision();
     const removal = removeRecords(store, tenant, ['lost-1']);
     expect(await removal).toMatchObject({ removed: 1 });
-    await store.loadSubscriptions(tenant, rows('c'));
+    await load('f');
     await loseRevision();
     const replacement = await store.openStagedLoad(tenant);
-    await replacement.add(rows('d'));
+    await replacement.add(rows('g'));
     expect(await replacement.finish(false)).toMatchObject({ updated: 2 });
     await replacement.close();
     expect((await examineStore(store, { repairAt: repairedAt })).filter(({ ok }) => !ok)).toEqual([]);
