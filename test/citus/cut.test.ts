@@ -6,11 +6,11 @@ import { nowSeconds } from '../../packages/service/storage/now-seconds.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
 import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
+import { type CutConnection, openCutConnection } from '../support/cut-connection.ts';
 import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { postgresUrl } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { type CutConnection, openCutConnection } from './cut-connection.ts';
 import { query } from './start-cluster.ts';
 
 // What is acknowledged, and what a read shows, when a connection is lost at a commit
@@ -94,9 +94,7 @@ describe.skipIf(!inject('isCluster'))('a connection that is lost at a commit on 
       await query(superuser, `select citus_update_node(${nodeid}, '127.0.0.1', ${workers[index]?.port})`);
     await query(superuser, 'select start_metadata_sync_to_all_nodes()');
     ways = { coordinator: await openCutConnection(direct), workers };
-    const cut = new URL(direct);
-    cut.port = String(ways.coordinator.port);
-    store = open(cut.href);
+    store = open(ways.coordinator.url);
   });
   afterAll(async () => {
     // through the ways to the workers

@@ -1,19 +1,20 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
+import { type CutConnection, type CutPoint, openCutConnection } from '../../../../test/support/cut-connection.ts';
 import { engines, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { clock, startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { ImportError } from '../../import/error.ts';
+import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { performInSteps } from '../../operator/perform.ts';
+import { insertCommit } from '../../storage/commit/statements.ts';
 import { openStore } from '../../storage/open-store.ts';
-import type { Store } from '../../storage/store.ts';
 import { listAuditEntries } from '../../storage/tables/audit-entry.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { changingRequests } from './changing-requests.ts';
@@ -219,66 +220,56 @@ describe.each(engines)('an action is done and recorded, or neither, on $engine',
   });
 });
 
-/** A proxy in front of PostgreSQL that can lose the connection around the next message. */
-async function startProxy(target: URL): Promise<{ server: Server; url: string; lose(when: 'before' | 'after'): void }> {
-  let losing: 'before' | 'after' | undefined;
-  const server = createServer((client) => {
-    const upstream: Socket = connect(Number(target.port), target.hostname);
-    const end = (): void => {
-      client.destroy();
-      upstream.destroy();
-    };
-    let isLosing = false;
-    for (const socket of [client, upstream]) socket.on('error', () => undefined).on('close', end);
-    client.on('data', (bytes) => {
-      isLosing = losing !== undefined;
-      const [when] = [losing];
-      losing = undefined;
-      if (when === 'before') end();
-      else upstream.write(bytes);
-    });
-    // the server has committed when it responds
-    upstream.on('data', (bytes) => (isLosing ? end() : client.write(bytes)));
-  });
-  const lose = (when: 'before' | 'after'): void => {
-    losing = when;
-  };
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(target);
-  url.port = String((server.address() as { port: number }).port);
-  return { server, url: url.href, lose };
-}
-
 describe('a commit whose connection is lost on postgres', () => {
   let opened: TestStore;
-  let proxy: Awaited<ReturnType<typeof startProxy>>;
-  let store: Store;
+  let way: CutConnection;
+  let management: TestManagement;
+  let token: string;
   beforeAll(async () => {
     opened = await openPostgres(testRole);
-    proxy = await startProxy(new URL(opened.environment.DATABASE_URL ?? ''));
-    const onConnectionError = () => undefined;
-    store = openStore({ databaseUrl: proxy.url, dataDir: '', poolSize: 2, operationMs: 15_000, onConnectionError });
+    way = await openCutConnection(opened.environment.DATABASE_URL ?? '');
+    const options = { dataDir: '', poolSize: 2, operationMs: 15_000, onConnectionError: () => undefined };
+    const store = openStore({ databaseUrl: way.url, ...options });
+    management = await startManagement({ ...opened, store, close: () => store.close() });
+    token = await management.operatorToken('operator:read', 'operator:write', 'subscription:write');
+    // its use is recorded once a minute
+    await management.send('GET', '/operator/v1/tenants', { token });
   });
   afterAll(async () => {
-    await store.close();
-    proxy.server.close();
+    await management.close();
+    way.close();
     await opened.close();
   });
-  const insert = (name: string, when: 'before' | 'after') =>
-    store.transact(async (directory) => {
-      await insertTenant(directory, name, 1);
-      proxy.lose(when);
-      return 'inserted';
-    });
+  const unknown = 'Cannot tell whether the change was made: the database must confirm its commit; the outcome is not';
+  /** Sends a change whose commit is cut; returns the response, and whether the change was made. */
+  const changes = {
+    async 'a new tenant'(tenant: string, point: CutPoint) {
+      way.cutAt('commit', point);
+      const sent = await management.send('POST', '/operator/v1/tenants', { token, body: { tenant } });
+      return { sent, isMade: (await findTenant(opened.store, tenant)) !== undefined };
+    },
+    async 'a load'(tenant: string, point: CutPoint) {
+      await insertTenant(opened.store, tenant, 1);
+      way.cutAt('commit', point, insertCommit);
+      const [body = {}] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });
+      const headers = { 'content-type': 'application/x-ndjson' };
+      const path = `/operator/v1/tenants/${tenant}/subscriptions`;
+      const sent = await management.send('PUT', path, { token, headers, body });
+      return { sent, isMade: (await findTenant(opened.store, tenant))?.revision === 1 };
+    },
+  };
+  const cases = (Object.keys(changes) as (keyof typeof changes)[]).flatMap((change) => [
+    [change, 'is made, and so said, if the server had committed', 'reply', undefined, '', true] as const,
+    [change, 'is not made if the server had not', 'before', '2', 'must be reachable', false] as const,
+    [change, 'is unknown if the server cannot be asked', 'for good', '2', unknown, true] as const,
+  ]);
 
-  test('is reported as done if the server had committed', async () => {
-    expect(await insert('lost-after', 'after')).toBe('inserted');
-    expect(await findTenant(opened.store, 'lost-after')).toMatchObject({ tenant: 'lost-after' });
-  });
-
-  test('is an error if the server had not', async () => {
-    await expect(insert('lost-before', 'before')).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
-    expect(await findTenant(opened.store, 'lost-before')).toBeUndefined();
+  test.each(cases)('%s %s', async (change, _what, point, retryAfter, detail: string, isMade) => {
+    const { sent, isMade: wasMade } = await changes[change](`${change}-${point}`.replaceAll(' ', '-'), point);
+    const { status, headers, body } = sent;
+    const isError = status >= 400;
+    expect([way.wasCut(), isError, headers['retry-after'], wasMade]).toEqual([true, detail !== '', retryAfter, isMade]);
+    if (isError)
+      expect([status, body.type, body.detail]).toEqual([503, 'UNAVAILABLE', expect.stringContaining(detail)]);
   });
 });
