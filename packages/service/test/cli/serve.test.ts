@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Check } from 'typebox/value';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startNetwork } from '../../../../test/drills/postgres.ts';
 import { makeCommandFolder } from '../../../../test/support/command-folder.ts';
 import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
@@ -25,6 +25,7 @@ import {
   untilWritten,
 } from '../../../../test/support/run-command.ts';
 import { freePort } from '../../../../tools/free-port.ts';
+import { startPostgres } from '../../../../tools/postgres-server.ts';
 import { Subscription } from '../../../contract/subscription.ts';
 
 const drawn = drawOne(engines, import.meta.url);
@@ -288,6 +289,33 @@ describe('a database that is not available at the start', () => {
     expect((await command.ended).code).toBe(0);
     await network.close();
     await opened.close();
+  });
+
+  test('refuses a wrong password and a role without the right, which stop the start, and is waited for while it stops', async () => {
+    const access = join(folder, 'pg_hba.conf');
+    writeFileSync(access, 'host all reporter all scram-sha-256\nhost all all all trust\n');
+    chmodSync(folder, 0o755);
+    const server = await startPostgres([`hba_file=${access}`]);
+    onTestFinished(() => server.stop());
+    const superuser = await connectPostgres(server.url);
+    await superuser.query(
+      "create role reporter login password 'right'; revoke connect on database postgres from public",
+    );
+    for (const [password, remedy] of [
+      ['wrong', 'correct the user or the password in DATABASE_URL'], // 28P01
+      ['right', 'grant connect on the database to the role'], // 42501
+    ] as const) {
+      const DATABASE_URL = server.url.replace('postgres@', `reporter:${password}@`);
+      const { code, stderr } = await start(['serve'], { environment: { DATABASE_URL } }).ended;
+      expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
+      expect(stderr).toContain(remedy);
+    }
+    process.kill(server.pid, 'SIGTERM'); // it waits for the session of the superuser
+    const command = start(['serve'], { environment: { DATABASE_URL: server.url } });
+    await untilWritten(command, 'it answers, but is starting, stopping or in recovery'); // 57P03
+    await superuser.end();
+    await eventually(() => server.restart());
+    await untilWritten(command, '"serving"');
   });
 
   test('may have a name that does not resolve yet; its password is not shown, and SIGTERM ends the wait', async () => {
