@@ -236,7 +236,7 @@ export const postgresDrills: readonly Drill[] = [
   {
     name: 'postgres-disk-full',
     fault: 'the disk of the tables is full',
-    expected: 'load: exit code 1; records as before the load; report 200; with space again the load: exit code 0',
+    expected: 'load: exit code 75; records as before the load; report 200; with space again the load: exit code 0',
     needs: ['Linux', 'tmpfs'],
     async run(stage) {
       const place = await stage.postgres();
