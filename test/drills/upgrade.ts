@@ -26,7 +26,7 @@ interface Versions {
 
 /**
  * The program of the last release and that of this version. Until there is a release, the former
- * program is that of the version before, and the latter has one more migration.
+ * program is the first one with the same migrations, and the latter has one more.
  */
 async function findVersions(stage: Stage): Promise<Versions> {
   const own: Program = stage.setting.program ?? [process.execPath, mainProgram];
@@ -34,15 +34,12 @@ async function findVersions(stage: Stage): Promise<Versions> {
   if (release !== '') return { older: checkOut(stage, release), newer: own };
   const copy = makeNewerVersion({ compatible: true, program: await bundleProgram() });
   stage.defer(() => copy.remove());
-  const before = lastOfFormerVersion();
+  const before = firstWithMigrations();
   return { older: before === '' ? own : checkOut(stage, before), newer: [process.execPath, copy.main] };
 }
 
-/** The last commit of another version; empty if the history of git does not reach it. */
-function lastOfFormerVersion(): string {
-  const set = git('log', '-1', '--format=%H', '-G^  "version": ', '--', 'package.json');
-  return set === '' ? '' : git('rev-parse', '--quiet', '--verify', `${set}^`);
-}
+/** The first commit with the migrations of this version; empty if the history does not reach it. */
+const firstWithMigrations = (): string => git('log', '-1', '--format=%H', '--', 'packages/service/storage/migrations');
 
 /** The trimmed output of git; empty if it fails. */
 function git(...args: string[]): string {
