@@ -69,7 +69,7 @@ interface Failing {
 /** What `change` and `refuse` return. */
 const changed =
   'import 0, of changes 0, replacement 0, PUT 200, PUT of changes 200, erasure 0, one by ICCID 0, deletion of a tenant 0';
-const refused = `PUT ${unavailable}, import 1 and a sentence; an unknown tenant there ${unavailable}, import 1 and a sentence`;
+const refused = `PUT ${unavailable}, import 75 and a sentence; an unknown tenant there ${unavailable}, import 75 and a sentence`;
 const swept = 'sweep UNAVAILABLE, versions of others some, then some; /metrics 200';
 
 const tenantsOfWorker = 4;
