@@ -7,7 +7,6 @@ import { onCluster, openPostgres, postgresUrl, type TestStore } from '../../../.
 import { testRole, urlOf } from '../../../../test/support/global-setup.ts';
 import { testKeyRing } from '../../../../test/support/key-ring.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { freePort } from '../../../../tools/free-port.ts';
 import { planNextKey } from '../../auth/keys/rotate-keys.ts';
 import { importRecords } from '../../import/import-records.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
@@ -261,29 +260,6 @@ describe('when PostgreSQL fails', () => {
     await other.query('commit');
     expect(await load).toEqual({ inserted: 0, updated: 0, unchanged: 0 });
     await other.end();
-  });
-
-  test('an unreachable server is UNAVAILABLE, with the address and without the password', async () => {
-    const port = await freePort();
-    const store = openStore({
-      databaseUrl: `postgres://user:hush@127.0.0.1:${port}/db`,
-      dataDir: '',
-      poolSize: 1,
-      onConnectionError: () => undefined,
-    });
-    const failure = await store.readDirectory('select 1 as one').catch((error: Error) => error);
-    expect(failure).toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
-    expect((failure as Error).message).toContain(`127.0.0.1:${port}/db`);
-    expect((failure as Error).message).not.toContain('hush');
-    await expect(store.migrate()).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
-    await store.close();
-  });
-
-  test('a missing database is UNUSABLE', async () => {
-    const url = urlOf(await postgresUrl(), 'no_such_database', testRole);
-    const store = openStore({ databaseUrl: url, dataDir: '', poolSize: 1, onConnectionError: () => undefined });
-    await expect(store.checkReady()).rejects.toMatchObject({ name: 'StorageError', code: 'UNUSABLE' });
-    await store.close();
   });
 
   test('a pool without a free connection is UNAVAILABLE after its timeout, and does not hang', async () => {
