@@ -5,41 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findUnlistedImports, foreignNames } from '../../tools/packages/check-package.ts';
 import { copyReachable } from '../../tools/packages/copy-reachable.ts';
 import { linkCompiledFiles, withCompiledPaths } from '../../tools/packages/link-compiled-files.ts';
+import { lockVersions } from '../../tools/packages/lock-versions.ts';
 import { clientManifest, programManifest, serverManifest } from '../../tools/packages/manifest.ts';
 import { manifests } from '../../tools/packages/stage-packages.ts';
-
-const { root, terminal, cli, mcp } = manifests;
-
-test('the published service has the dependencies of its parts, no Node.js, and no scripts', () => {
-  const { dependencies = {}, bin, ...others } = serverManifest(manifests);
-  expect(dependencies).toEqual({
-    ...root.dependencies,
-    ...terminal.dependencies,
-    ...cli.dependencies,
-  });
-  expect(bin).toEqual({ subreport: 'lib/service/cli/subreport.mjs' });
-  expect(others.engines).toEqual({ node: '>=24' });
-  for (const name of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
-    expect(others).not.toHaveProperty(name);
-});
-
-test('the published client has no dependency, and names its folder of the repository', () => {
-  const manifest = clientManifest(manifests);
-  for (const name of ['private', 'scripts', 'dependencies', 'devDependencies', 'optionalDependencies', 'bin'])
-    expect(manifest).not.toHaveProperty(name);
-  expect(manifest.repository).toEqual({ ...root.repository, directory: 'packages/client' });
-});
-
-test.each([
-  ['cli', cli, { subreport: 'lib/cli/subreport.mjs' }],
-  ['mcp', mcp, { 'subreport-mcp': 'lib/mcp/subreport-mcp.mjs' }],
-] as const)('the published %s has its dependencies and those of the terminal, and one program', (folder, part, bin) => {
-  const manifest = programManifest(manifests, folder);
-  expect(manifest).toMatchObject({ bin, engines: { node: '>=22' }, name: `@subreport/${folder}` });
-  expect(manifest.dependencies).toEqual({ ...terminal.dependencies, ...part.dependencies });
-  for (const name of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
-    expect(manifest).not.toHaveProperty(name);
-});
 
 test('every exact version of a dependency is in one package.json', () => {
   const all = Object.values(manifests).flatMap(({ dependencies = {} }) => Object.entries<string>(dependencies));
@@ -53,8 +21,23 @@ test.each([
   clientManifest(manifests),
   programManifest(manifests, 'cli'),
   programManifest(manifests, 'mcp'),
-])('$name is published with provenance, under the version of the repository', (manifest) => {
-  expect(manifest).toMatchObject({ version: root.version, publishConfig: { access: 'public', provenance: true } });
+])('$name is public, with provenance, under the version of the repository, and runs no scripts', (manifest) => {
+  const { version } = manifests.root;
+  expect(manifest).toMatchObject({ version, publishConfig: { access: 'public', provenance: true } });
+  for (const name of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
+    expect(manifest).not.toHaveProperty(name);
+});
+
+test('a published package names each version that it needs, but of a package with two', () => {
+  const locked = {
+    'node_modules/a': { version: '1.0.0', dependencies: { '@b/b': '^1.0.0', c: '^2.0.0' } },
+    'node_modules/@b/b': { version: '1.2.0', dependencies: { c: '^1.0.0', d: '^1.0.0' } },
+    'node_modules/@b/b/node_modules/c': { version: '1.0.0' },
+    'node_modules/c': { version: '2.0.0', optionalDependencies: { d: '^1.0.0' } },
+    'node_modules/d': { version: '1.5.0' },
+    'node_modules/other': { version: '1.0.0' },
+  };
+  expect(lockVersions({ a: '1.0.0' }, locked)).toEqual({ a: '1.0.0', '@b/b': '1.2.0', d: '1.5.0' });
 });
 
 test('compiled modules and declarations refer to compiled files', () => {

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { buildConsoles } from '../build-console.ts';
 import { copyReachable } from './copy-reachable.ts';
 import { linkCompiledFiles } from './link-compiled-files.ts';
+import { lockVersions } from './lock-versions.ts';
 import { clientManifest, type Manifest, type Manifests, programManifest, serverManifest } from './manifest.ts';
 
 const run = promisify(execFile);
@@ -73,7 +74,9 @@ async function stageClient(): Promise<void> {
 
 function finish(name: string, manifest: Manifest): StagedPackage {
   const folder = join(packagesFolder, name);
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  const { dependencies } = manifest;
+  const locked = dependencies && { dependencies: lockVersions(dependencies, readJson('package-lock.json').packages) };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, ...locked }, null, 2)}\n`);
   copyInto(name, 'LICENSE', 'LICENSE');
   return { folder, manifest };
 }

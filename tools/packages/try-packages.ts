@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packagesFolder } from './stage-packages.ts';
 import type { ImportStyle } from './try/client-programs.ts';
-import { install, makeProject, unpack } from './try/project.ts';
+import { install, makeProject, requireLocked, unpack } from './try/project.ts';
 import { run } from './try/run.ts';
 import { installRuntimes, systemNode } from './try/runtimes.ts';
 import { type DemoService, readPages, readReport, startDemo } from './try/service.ts';
@@ -143,6 +143,7 @@ async function tryPrograms(folder: string, release: string, node: string, servic
 async function tryServer(folder: string, major: string, node: string): Promise<void> {
   await attempt(`Node.js ${major}`, 'npm install, npx subreport serve --demo', async () => {
     await install(makeProject(folder), node, serverTarball);
+    requireLocked(folder, join(root, 'package-lock.json'));
     return withDemo(startDemo(folder, node, ...npx), readReport);
   });
   await attempt(`Node.js ${major}`, 'npm install --global, subreport serve --demo', async () => {

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type LockedPackages, nameAt } from '../lock-versions.ts';
 import { run } from './run.ts';
 
 /** Makes an empty project: a folder with a package.json. */
@@ -15,6 +16,18 @@ export async function install(folder: string, node: string, ...args: readonly st
     cwd: folder,
     node,
   });
+}
+
+/** Throws if a project has a package at another version than those with which the tests run. */
+export function requireLocked(folder: string, lockFile: string): void {
+  const placesIn = (file: string): [string, { version?: string }][] =>
+    Object.entries(JSON.parse(readFileSync(file, 'utf8')).packages as LockedPackages);
+  const locked = Map.groupBy(placesIn(lockFile), ([place]) => nameAt(place));
+  const others = placesIn(join(folder, 'package-lock.json')).filter(([place, { version }]) => {
+    const versions = new Set(locked.get(nameAt(place))?.map(([, at]) => at.version));
+    return versions.size === 1 && !versions.has(version);
+  });
+  if (others.length > 0) throw new Error(`these must be as in ${lockFile}: ${JSON.stringify(others)}`);
 }
 
 /**
