@@ -1,5 +1,4 @@
 import pg from 'pg';
-import driver from 'pg/package.json' with { type: 'json' };
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
@@ -40,16 +39,6 @@ describe('a batch of statements on PostgreSQL', () => {
 
   const prepared = async () =>
     (await client.query('select name from pg_prepared_statements order by name')).rows.length;
-
-  test('uses members of the driver that its types do not declare and that this version has', async () => {
-    expect(driver.version, 'check what storage/postgres/wire/driver.ts names before this is changed').toBe('8.23.1');
-    const { connection, ...members } = client as unknown as { connection: object; _activeQuery: unknown };
-    expect(Object.keys(members)).toEqual(expect.arrayContaining(['_activeQuery', 'processID']));
-    expect(connection).toMatchObject({ parsedStatements: {}, submittedNamedStatements: {} });
-    const calls = ['submit', 'callback', 'handleError', 'handleReadyForQuery'];
-    const query = new pg.Query('select 1', () => undefined);
-    expect(calls.filter((name) => !(name in query))).toEqual([]);
-  });
 
   test('returns the rows of each statement, which may be none, and prepares each once', async () => {
     const batch = [number(1), statement('set local work_mem = 1024'), number(2), word(null), word('é\u{1F600}')];

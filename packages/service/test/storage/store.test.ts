@@ -39,42 +39,12 @@ describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
   afterAll(() => opened.close());
 
   describe('subscriptions', () => {
-    test('a row with a different record or email updates every column', async () => {
+    test('a row of which only the email differs is updated', async () => {
       const tenant = await tenantOf('update');
-      await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
-      const changed = subscriptionRow({
-        id: 'a',
-        createdDate: 5,
-        status: null,
-        productId: 'p2',
-        iccid: '123456789012345',
-        activationDate: 6,
-        expirationDate: 7,
-        planId: 'plan-2',
-        deviceId: 'device-2',
-        autoRenew: 'false',
-      });
-      const addressed = { ...subscriptionRow({ id: 'b' }), email: 'ada@example.com' };
-      expect(await store.loadSubscriptions(tenant, [changed, addressed])).toEqual({
-        inserted: 0,
-        updated: 2,
-        unchanged: 0,
-      });
-      expect(await revisionOf('update')).toBe(2);
-      const count = (filter: object) =>
-        store.readTenant(tenant, (reader) => countMatching(reader, { ...all, ...filter }));
-      expect(await count({ afterSeconds: 4, beforeSeconds: 6 })).toBe(1);
-      expect(await count({ productId: 'p2', iccid: '123456789012345' })).toBe(1);
-      expect(await count({ statuses: ['ACTIVE'] })).toBe(1);
-      expect(await count({ dateColumn: 'activation_date', afterSeconds: 5, beforeSeconds: 7 })).toBe(1);
-      expect(await count({ dateColumn: 'expiration_date', afterSeconds: 6, beforeSeconds: 8 })).toBe(1);
-      expect(await count({ email: 'ada@example.com' })).toBe(1);
-      expect(await count({ planId: 'plan-2' })).toBe(1);
-      expect(await count({ deviceId: 'device-2' })).toBe(1);
-      expect(await count({ autoRenew: 'false' })).toBe(1);
-      const spans = [{ dateColumn: 'expiration_date', afterSeconds: 6, beforeSeconds: 8 }] as const;
-      expect(await count({ afterSeconds: 4, furtherBounds: spans })).toBe(1);
-      expect(await count({ afterSeconds: 5, furtherBounds: spans })).toBe(0);
+      const row = subscriptionRow({ id: 'a' });
+      await store.loadSubscriptions(tenant, [row]);
+      const changed = await store.loadSubscriptions(tenant, [{ ...row, email: 'ada@example.com' }]);
+      expect([changed, await revisionOf('update')]).toEqual([{ inserted: 0, updated: 1, unchanged: 0 }, 2]);
     });
 
     test('the text of a record is stored byte for byte', async () => {
@@ -216,14 +186,6 @@ describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
       expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(500);
       expect(await revisionOf('busy')).toBe(20);
     });
-
-    test('many concurrent readers all get their rows', async () => {
-      const tenant = await tenantOf('busy');
-      const counts = await Promise.all(
-        Array.from({ length: 100 }, () => store.readTenant(tenant, (reader) => countMatching(reader, all))),
-      );
-      expect(new Set(counts)).toEqual(new Set([500]));
-    });
   });
 
   describe('tenants, clients and keys', () => {
@@ -357,17 +319,5 @@ describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
       await expect(store.writeDirectory(statements)).rejects.toThrow();
       expect(await findTenant(store, 'half')).toBeUndefined();
     });
-  });
-
-  test('the store is ready after its migration', async () => {
-    await expect(store.checkReady()).resolves.toBeUndefined();
-  });
-
-  test('a wrong statement is not reported as a failure of the store', async () => {
-    const tenant = await tenantOf('defect');
-    const failure = store.readTenant(tenant, (reader) =>
-      reader.all('select nothing_there from subscription where tenant_id = $1'),
-    );
-    await expect(failure).rejects.not.toBeInstanceOf(StorageError);
   });
 });

@@ -69,23 +69,6 @@ describe.each(enginesAndMore)('changes of subscriptions on $engine', ({ openTest
     ]);
   });
 
-  test('a tenant reads no changes of another tenant with the same ids', async () => {
-    const [one, two] = [await newTenant(), await newTenant()];
-    await store.loadSubscriptions(one, rowsOf([1, 2], 1));
-    await store.loadSubscriptions(two, rowsOf([1, 2, 3], 2));
-    await store.deleteSubscriptions(two, ['id1']);
-    expect(await outline(one)).toEqual([
-      [1, 'id1', true],
-      [1, 'id2', true],
-    ]);
-    expect((await changesOf(one)).map(({ record }) => record)).toEqual(rowsOf([1, 2], 1).map(({ record }) => record));
-    expect(await outline(two)).toEqual([
-      [1, 'id2', true],
-      [1, 'id3', true],
-      [2, 'id1', false],
-    ]);
-  });
-
   test('a recount is a revision without changes', async () => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, rowsOf([1, 2]));
