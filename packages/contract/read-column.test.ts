@@ -29,8 +29,8 @@ test.each([
   ['only a header', 'iccid\n', ['it must have a value on a line of its own']],
   [
     'a name and digits',
-    `SIM ${one}`,
-    ["line 1 must be 15 to 22 digits, such as 8944500102198304826: current value is 'SIM'"],
+    `Card ${one}`,
+    ["line 1 must be 15 to 22 digits, such as 8944500102198304826: current value is 'Card'"],
   ],
   [
     'too many values',

@@ -57,4 +57,4 @@ const unquoted = (cell: string): string =>
 /** Whether a cell names a column: as the parameter, or with a letter where only digits are. */
 const isHeader = (name: ListParameter, cell: string): boolean =>
   /^(id|subscription[ _-]?id|device[ _-]?id|device)$/i.test(cell) ||
-  (name === 'iccid' && /^\p{L}/u.test(cell) && !/\d{6}/.test(cell));
+  (name === 'iccid' && /^\p{L}/u.test(cell) && !/(\d\D?){6}/.test(cell));

@@ -14,4 +14,4 @@ export function readIccid(text: string): string {
 
 /** Not among the punctuation: `*`, `%`, `.` and `…`, after which digits are missing. */
 const written =
-  /^["'`=:#,;\p{Ps}\p{Pe}\p{Pi}\p{Pf}]*(?:iccid["'=:#]*)?(\d{15,22})f?["'`,;\p{Ps}\p{Pe}\p{Pi}\p{Pf}]*$/iu;
+  /^["'`=:#,;\p{Ps}\p{Pe}\p{Pi}\p{Pf}]*(?:(?:iccid|sim)["'=:#]*)?(\d{15,22})f?["'`,;\p{Ps}\p{Pe}\p{Pi}\p{Pf}]*$/iu;

@@ -22,6 +22,14 @@ describe('a pasted column', () => {
       ],
     ],
     ['ids that only devices can have', 'tracker 1\ntracker 2', [['device-id', 2]]],
+    [
+      'EIDs',
+      '89049032123451234512345678901235\n89049032123451234512345678901243',
+      [
+        ['id', 2],
+        ['device-id', 2],
+      ],
+    ],
     ['device ids, by the header', 'Device\nd-1\nd-2', [['device-id', 2]]],
     ['ICCIDs, by the header', `Subscription ICCID\n${iccids.join('\n')}`, [['iccid', 200]]],
     ['IMEIs, by the header', 'Device id\n356938035643809\n356938035643817', [['device-id', 2]]],

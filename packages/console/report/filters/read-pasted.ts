@@ -1,7 +1,6 @@
 import { type ListParameter, listedMax } from '../../../contract/listed-values.ts';
 import { readColumn, rounded } from '../../../contract/read-column.ts';
 import { capital } from '../../ui/capital.ts';
-import type { FilterChanges } from '../link/report-state.ts';
 import { filterStrings } from './filter-strings.ts';
 
 const text = filterStrings.list;
@@ -21,26 +20,24 @@ export function readList(name: ListParameter, content: string): ReadList {
   return { values, ...(repeated > 0 && { skipped: text.repeated(repeated) }) };
 }
 
-/** The filters that a pasted column can mean, or what is wrong with it. */
-export type Pasted =
-  | { readonly fault: string }
-  | {
-      readonly choices: readonly {
-        readonly label: string;
-        readonly detail?: string | undefined;
-        readonly apply: FilterChanges;
-      }[];
-    };
-
-/** An ICCID that cannot be read: rounded, or shortened as in our tables. */
-const unreadable = new RegExp(`${rounded.source}|^\\W*89[\\d\\s]{2,}(?:…|\\.{3})`, 'im');
+/** ICCIDs that cannot be read; the EID of a device has more digits. */
+const unreadable = new RegExp(
+  [
+    rounded.source,
+    String.raw`^\W*89[\d\s]{2,}(?:…|\.{3})`, // shortened as in our tables
+    String.raw`\b89(?:[ \u00a0-]?\d){13,20}(?![ \u00a0-]?\d)`, // beside other words
+    String.raw`\b89[\d \u00a0]{13,} 89\d`, // several in groups, with spaces alone
+  ].join('|'),
+  'im',
+);
 
 /**
  * Recognises several values, such as a column that was copied from a spreadsheet, by the header or
- * by the form of the values: ICCIDs, ids of subscriptions, or of devices. `undefined` for a single
- * line, unless it has ICCIDs and is not one.
+ * by the form of the values: ICCIDs, ids of subscriptions, or of devices. Returns the filters that
+ * they can mean, or what is wrong with them; `undefined` for a single line, unless it has ICCIDs
+ * and is not one.
  */
-export function readPasted(content: string): Pasted | undefined {
+export function readPasted(content: string) {
   if (content.length > charactersMax) return { fault: text.tooLong(listedMax) };
   const lines = content.trim();
   const column = readColumn('iccid', lines);
