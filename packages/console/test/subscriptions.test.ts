@@ -351,7 +351,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     expect(search()).toBe(`?product-id=${largest?.value}&status=ACTIVE,EXPIRED`);
   });
 
-  test('Ctrl and K finds pages, ICCIDs and addresses, and the link of the page can be copied', async () => {
+  test('Ctrl and K finds pages, products and addresses, and the link of the page can be copied', async () => {
     await open('/console/subscriptions?status=ACTIVE,DEPLETED&page=2', clients.acme, {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
@@ -364,6 +364,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     const find = page.getByRole('dialog', { name: 'Find' });
     await find.getByRole('option', { name: 'Overview' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    await find.getByRole('combobox').fill('japan');
+    await find.getByRole('option', { name: /^Product: Japan/ }).first().waitFor();
     await find.getByRole('combobox').fill('ada@example.com');
     await page.keyboard.press('Enter');
     await sentence('3 subscriptions, newest first, subscriber ada@example.com');

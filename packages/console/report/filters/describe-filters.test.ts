@@ -37,6 +37,7 @@ describe('the sentence above the table', () => {
     [{ 'auto-renew': 'false' }, 'that do not renew'],
     [{ iccid: '8944500102198304826' }, 'ICCID 8944 5001 0219 8304 826'],
     [{ email: 'ada@example.com' }, 'subscriber ada@example.com'],
+    [{ id: 's-1' }, 'subscription s-1'],
     [
       { 'created-from': '2026-03-01T00:00:00Z', 'created-to': '2026-04-01T00:00:00Z' },
       'created 1 Mar 2026 to 31 Mar 2026',

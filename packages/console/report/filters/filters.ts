@@ -202,6 +202,7 @@ const rows = {
     hint: 'The address is never part of the link.',
     owns: (typed) => typed.includes('@'),
   }),
+  id: typedFilter({ parameter: 'id', label: 'Subscription id', phrase: (id) => `subscription ${id}` }),
   device: typedFilter({ parameter: 'device-id', label: 'Device', phrase: (id) => `device ${id}` }),
   plan: typedFilter({ parameter: 'plan-id', label: 'Plan', phrase: (id) => `plan ${id}` }),
   createdBetween: dateBounds('created', { label: text.created, phrase: text.phrase.created }),
