@@ -365,7 +365,10 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await find.getByRole('option', { name: 'Overview' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await find.getByRole('combobox').fill('japan');
-    await find.getByRole('option', { name: /^Product: Japan/ }).first().waitFor();
+    await find
+      .getByRole('option', { name: /^Product: Japan/ })
+      .first()
+      .waitFor();
     await find.getByRole('combobox').fill('ada@example.com');
     await page.keyboard.press('Enter');
     await sentence('3 subscriptions, newest first, subscriber ada@example.com');

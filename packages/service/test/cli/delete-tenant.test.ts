@@ -203,7 +203,7 @@ describe.each(drawn)('deleting on $engine', ({ engine, openTestStore }) => {
     return files.map((name) => readFileSync(join(dataDir, name), 'latin1')).join('');
   };
 
-  test('subscriptions by an invalid file of ids removes nothing, and an empty one is wrong use', async () => {
+  test('subscriptions by an invalid file removes nothing, and by an ICCID in groups all of the SIM', async () => {
     const tenant = await service.createTenant('careful');
     await load(tenant, 3);
     const file = join(folder, 'wrong.txt');
@@ -217,5 +217,7 @@ describe.each(drawn)('deleting on $engine', ({ engine, openTestStore }) => {
       expect([code, stderr]).toEqual([2, expect.stringMatching(errorMessage)]);
     }
     expect((await rowsOf(tenant))[0]).toBe(3);
+    const sim = await json(['subscription', 'delete', '--tenant', 'careful', '--iccid', '8944 5001-0219 8304 826F']);
+    expect(sim).toMatchObject({ deleted: 3 });
   });
 });
