@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Store } from '../storage/store.ts';
 import { listOldImports, removeImports, removeRejections } from '../storage/tables/import-history.ts';
+import { inBatches } from '../storage/tables/in-batches.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
 import { firstImportIdAt } from './with-history.ts';
 
@@ -40,15 +41,6 @@ export async function sweepImports(store: Store, { nowMs, days }: { nowMs: numbe
 async function sweepTenant(store: Store, name: string, before: string): Promise<number> {
   const tenant = (await findTenant(store, name))?.tenant;
   // the rejected rows first: what is left after a failure is removed by the next sweep
-  if (tenant !== undefined) await inBatches(() => removeRejections(store, tenant, before, batchRows));
-  return inBatches(() => removeImports(store, name, before, batchRows));
-}
-
-async function inBatches(removeSome: () => Promise<number>): Promise<number> {
-  for (let removed = 0; ; ) {
-    const batch = await removeSome();
-    removed += batch;
-    if (batch < batchRows) return removed;
-    await nextTurn(); // let pending requests run first
-  }
+  if (tenant !== undefined) await inBatches(batchRows, () => removeRejections(store, tenant, before, batchRows));
+  return inBatches(batchRows, () => removeImports(store, name, before, batchRows));
 }

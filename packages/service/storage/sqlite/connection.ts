@@ -60,15 +60,9 @@ export class SqliteConnection {
    * same, or writes the first pages: it must be tried again.
    */
   useLog(): void {
-    for (let waitMs = 1, deadline = performance.now() + sqliteOpenWaitMs; ; waitMs = nextWaitMs(waitMs))
-      try {
-        this.run('pragma journal_mode = wal');
-        return;
-      } catch (error) {
-        const isBusy = error instanceof StorageError && error.code === 'BUSY';
-        if (!isBusy || performance.now() > deadline) throw error;
-        Atomics.wait(sleeping, 0, 0, waitMs);
-      }
+    const deadline = performance.now() + sqliteOpenWaitMs;
+    for (let waitMs = 1; !this.#runIfFree('pragma journal_mode = wal', deadline); waitMs = nextWaitMs(waitMs))
+      Atomics.wait(sleeping, 0, 0, waitMs);
   }
 
   /** Runs SQL that returns no rows. */
@@ -154,13 +148,18 @@ export class SqliteConnection {
     return Number(changes);
   }
 
-  /**
-   * Begins a writing transaction and returns whether the lock was free. Throws if it was not and
-   * the deadline (a time of `performance.now()`) has passed.
-   */
+  /** Begins a writing transaction, as `#runIfFree`. */
   beginWriting(deadline: number): boolean {
+    return this.#runIfFree('begin immediate', deadline);
+  }
+
+  /**
+   * Runs SQL and returns whether its lock was free. Throws if it was not and the deadline (a time
+   * of `performance.now()`) has passed.
+   */
+  #runIfFree(sql: string, deadline: number): boolean {
     try {
-      this.run('begin immediate');
+      this.run(sql);
       return true;
     } catch (error) {
       const isBusy = error instanceof StorageError && error.code === 'BUSY';
@@ -185,14 +184,11 @@ export class SqliteConnection {
 
   /** The same for work in several steps. */
   async commitAfterAll<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      const result = await work();
-      this.run('commit');
-      return result;
-    } catch (error) {
+    const result = await work().catch((error: unknown) => {
       this.#rollBack();
       throw error;
-    }
+    });
+    return this.commitAfter(() => result);
   }
 
   #rollBack(): void {

@@ -7,6 +7,7 @@ import {
   type SqlValue,
   type Store,
 } from '../store.ts';
+import { inBatches } from './in-batches.ts';
 
 /** An entry of the audit log to be added (docs/operators/audit.md). */
 export interface NewAuditEntry {
@@ -157,12 +158,7 @@ export async function findLastBackup(store: Store): Promise<number | undefined> 
  * their number. The database refuses to remove entries of the last 30 days.
  */
 export async function sweepAuditEntries(store: Store, expiredBefore: number): Promise<number> {
-  for (let removed = 0; ; ) {
-    const batch = await sweepBatch(store, expiredBefore);
-    removed += batch;
-    if (batch < sweepRows) return removed;
-    await nextTurn(); // let pending requests run first
-  }
+  return inBatches(sweepRows, () => sweepBatch(store, expiredBefore));
 }
 
 async function sweepBatch(store: Store, expiredBefore: number): Promise<number> {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { directoryStatement, type Store, type TenantId, type TenantReader } from '../store.ts';
+import { directoryStatement, type Store, type TenantReader } from '../store.ts';
 import { forgetNotes, newestByTenant, noteRevisions, readNotes } from './day-notes.ts';
+import { inBatches } from './in-batches.ts';
 import { isHistoryKept } from './revision.ts';
 
 /** A tenant's history as of a reader's snapshot. */
@@ -105,7 +106,7 @@ export async function sweepTombstones(store: Store, retention: TombstoneRetentio
   let removed = 0;
   for (let notes = await readNotes(store, 'tombstones', dueDay); notes.length > 0; ) {
     for (const [tenant, revision] of newestByTenant(notes)) {
-      removed += await sweepTenant(store, tenant, revision);
+      removed += await inBatches(batchRows, () => store.sweepTombstones(tenant, revision, batchRows));
       await nextTurn(); // let pending requests run first
     }
     await forgetNotes(store, notes);
@@ -115,13 +116,5 @@ export async function sweepTombstones(store: Store, retention: TombstoneRetentio
 }
 
 /** The newest day that is older than the retention as a whole, in days since 1970. */
-const dueDayOf = ({ nowSeconds, days }: TombstoneRetention): number => Math.floor(nowSeconds / daySeconds) - days - 1;
-
-async function sweepTenant(store: Store, tenant: TenantId, revision: number): Promise<number> {
-  for (let removed = 0; ; ) {
-    const batch = await store.sweepTombstones(tenant, revision, batchRows);
-    removed += batch;
-    if (batch < batchRows) return removed;
-    await nextTurn(); // let pending requests run first
-  }
-}
+export const dueDayOf = ({ nowSeconds, days }: TombstoneRetention): number =>
+  Math.floor(nowSeconds / daySeconds) - days - 1;

@@ -159,19 +159,13 @@ export async function listLatestImports(store: Store, first: string, last: strin
   }));
 }
 
-/** The id and the tenant of an import. */
-interface OldImport {
-  readonly id: string;
-  readonly tenant: string;
-}
-
 /** Up to `limit` imports whose ids are between two others, the oldest first. */
 export async function listOldImports(
   store: Store,
   after: string,
   before: string,
   limit: number,
-): Promise<readonly OldImport[]> {
+): Promise<readonly Pick<ImportRow, 'id' | 'tenant'>[]> {
   const rows = await store.readDirectory(
     'select id, tenant_id from import_history where id > $1 and id < $2 order by id limit $3',
     [after, before, limit],

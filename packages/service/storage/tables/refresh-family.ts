@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Directory, directoryStatement, type Row, type Store } from '../store.ts';
+import { inBatches } from './in-batches.ts';
 
 /**
  * One row for all generations of a refresh token (RFC 9700 §4.14.2). Times are UTC epoch seconds.
@@ -159,8 +159,8 @@ export async function revokeRefreshFamily(
  * Removes the families that can no longer be refreshed and whose last access token has expired, so
  * that the table does not grow without bound; each transaction removes a bounded number of rows.
  */
-export async function deleteDeadFamilies(store: Store, nowSeconds: number): Promise<void> {
-  for (let removed = sweepRowsMax; removed === sweepRowsMax; ) {
+export async function deleteDeadFamilies(store: Store, nowSeconds: number): Promise<number> {
+  return inBatches(sweepRowsMax, async () => {
     const [rows] = await store.writeDirectory([
       directoryStatement(
         `delete from refresh_family where (client_id, id) in (
@@ -170,9 +170,8 @@ export async function deleteDeadFamilies(store: Store, nowSeconds: number): Prom
         [nowSeconds, nowSeconds - retentionSeconds, sweepRowsMax],
       ),
     ]);
-    removed = rows?.length ?? 0;
-    await nextTurn(); // let pending requests run first
-  }
+    return rows?.length ?? 0;
+  });
 }
 
 function toFamily(row: Row): RefreshFamily {

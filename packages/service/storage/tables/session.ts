@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Row, type Store } from '../store.ts';
 import { type ClientRow, toClient } from './client.ts';
+import { inBatches } from './in-batches.ts';
 import { type OperatorToken, toOperatorToken } from './operator-token.ts';
 import { revokeRefreshFamily } from './refresh-family.ts';
 
@@ -159,8 +159,8 @@ const toSession = (row: Row): SessionRow => ({
 });
 
 /** Removes the sessions that ended a day ago; each transaction removes a bounded number of rows. */
-export async function deleteEndedOperatorSessions(store: Store, nowSeconds: number): Promise<void> {
-  for (let removed = sweepRowsMax; removed === sweepRowsMax; ) {
+export async function deleteEndedOperatorSessions(store: Store, nowSeconds: number): Promise<number> {
+  return inBatches(sweepRowsMax, async () => {
     const [rows] = await store.writeDirectory([
       directoryStatement(
         `delete from operator_session where sha256 in (
@@ -169,7 +169,6 @@ export async function deleteEndedOperatorSessions(store: Store, nowSeconds: numb
         [nowSeconds - retentionSeconds, sweepRowsMax],
       ),
     ]);
-    removed = rows?.length ?? 0;
-    await nextTurn(); // let pending requests run first
-  }
+    return rows?.length ?? 0;
+  });
 }

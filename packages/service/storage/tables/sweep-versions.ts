@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Store, TenantId } from '../store.ts';
 import { forgetNotes, markSwept, newestByTenant, noteRevisions, readNotes, tenantRanges } from './day-notes.ts';
+import { dueDayOf } from './history.ts';
 
 /** How long former versions of records are kept. */
 interface VersionRetention {
@@ -48,9 +49,6 @@ export async function sweepVersions(store: Store, retention: VersionRetention): 
   }
   return removed;
 }
-
-/** The newest day that is older than the retention as a whole, in days since 1970. */
-const dueDayOf = ({ nowSeconds, days }: VersionRetention): number => Math.floor(nowSeconds / daySeconds) - days - 1;
 
 interface DueTenant {
   readonly tenant: TenantId;
