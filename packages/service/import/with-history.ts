@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import type { importFlags } from '../../contract/load.ts';
 import { nowSeconds } from '../storage/now-seconds.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
@@ -96,7 +96,7 @@ const noRows: ImportCounts = { read: 0, rejected: 0, inserted: 0, updated: 0, un
 
 function runningRow({ tenant, actor, via, format, flags, mapping }: ImportOrigin, nowMs: number): ImportRow {
   return {
-    id: createImportId(nowMs),
+    id: randomUUIDv7(), // begins with the time
     tenant,
     startedAt: Math.floor(nowMs / 1000),
     endedAt: null,
@@ -124,13 +124,6 @@ const neverBegan = (error: unknown): boolean =>
 
 const sentenceOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, errorMax);
-
-/** Creates the id of an import: a UUID of version 7 (RFC 9562 §5.7), which begins with the time. */
-export function createImportId(nowMs: number): string {
-  const random = randomBytes(10).toString('hex');
-  const variant = ((Number.parseInt(random.slice(3, 4), 16) & 0x3) | 0x8).toString(16);
-  return `${firstImportIdAt(nowMs)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(8)}`;
-}
 
 /** Less than the id of every import that starts at this time or later, greater than any before. */
 export function firstImportIdAt(ms: number): string {

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,7 +13,6 @@ import { consoleOperations } from '../../../contract/oauth/console-session.ts';
 import { operations } from '../../../contract/operations.ts';
 import { importResults } from '../../../contract/operator/import.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
-import { createImportId } from '../../import/with-history.ts';
 import { openStore } from '../../storage/open-store.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { insertAuditEntries } from '../../storage/tables/audit-entry.ts';
@@ -57,7 +57,7 @@ async function storeImports(store: Store): Promise<void> {
     ['good', 'command', 'ok', 0],
     ['bad', 'http', 'failed', 3],
   ] as const) {
-    const row = { ...none, ...actor, id: createImportId(Date.now()), tenant, via, result };
+    const row = { ...none, ...actor, id: randomUUIDv7(), tenant, via, result };
     await putImport(store, { ...row, startedAt: storedAt, endedAt: storedAt, counts: { ...counts, rejected } });
   }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
 import { sweepStore } from '../../cli/serving/sweep-regularly.ts';
-import { createImportId } from '../../import/with-history.ts';
+import { firstImportIdAt } from '../../import/with-history.ts';
 import { requireTenant } from '../../operator/require-tenant.ts';
 import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
 import { insertAuditEntries, listAuditEntries } from '../../storage/tables/audit-entry.ts';
@@ -17,7 +17,13 @@ const names = Array.from({ length: tenants }, (_, n) => `tenant-${String(n).padS
 
 const putOld = (store: Store, tenant: TenantId, n: number): Promise<void> =>
   putImport(store, {
-    ...{ id: createImportId(nowMs + n), tenant, startedAt: nowSeconds, endedAt: nowSeconds, actorKind: 'command' },
+    ...{
+      id: `${firstImportIdAt(nowMs + n)}-7000-8000-000000000000`,
+      tenant,
+      startedAt: nowSeconds,
+      endedAt: nowSeconds,
+      actorKind: 'command',
+    },
     ...{ actorId: 'ada', actorName: null, address: null, via: 'command', format: 'ndjson', options: [], columns: null },
     ...{ result: 'ok', error: null, counts: null, revision: 1 },
   });
