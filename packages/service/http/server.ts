@@ -3,7 +3,7 @@ import type { AuthContext } from '../auth/auth-context.ts';
 import type { ProviderSignIn } from '../auth/provider/provider-sign-in.ts';
 import { accessOf, type ResourceServer } from '../auth/verify/resource-server.ts';
 import { addConsolePages, consoleIsBuilt } from './console/pages.ts';
-import { type BaseServerOptions, bodyMsMax, buildBaseServer } from './listener/base-server.ts';
+import { bodyMsMax, buildBaseServer, type ListenerOptions } from './listener/base-server.ts';
 import { addTurns, type FairQueue } from './listener/fair-queue.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
 import { addHomeRoute } from './listener/home.ts';
@@ -20,13 +20,7 @@ import {
 } from './report/subscription.ts';
 
 /** What the public server needs. */
-interface ServerOptions
-  extends Readiness,
-    SubscriptionRoutes,
-    Pick<
-      BaseServerOptions,
-      'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe' | 'tls'
-    > {
+interface ServerOptions extends Readiness, SubscriptionRoutes, ListenerOptions {
   readonly auth: AuthContext;
   readonly resourceServer: ResourceServer;
   readonly limiter: RateLimiter;

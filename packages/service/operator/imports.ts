@@ -72,29 +72,31 @@ export async function interruptDead(
 }
 
 /** An import as the API and the commands show it. */
-export const describeImport = (row: ImportRow): Import => ({
-  id: row.id,
-  tenant: row.tenant,
-  started_at: formatInstant(row.startedAt),
-  ended_at: timeOf(row.endedAt),
-  actor: { kind: row.actorKind as Import['actor']['kind'], id: row.actorId, name: row.actorName },
-  address: row.address,
-  via: row.via as Import['via'],
-  format: row.format as Import['format'],
-  options: row.options as Import['options'],
-  columns: row.columns,
-  result: row.result,
-  outcome: importOutcomeOf({ ...row, ...row.counts, dryRun: row.options.includes('dry-run') }),
-  error: row.error,
-  read: row.counts?.read ?? null,
-  accepted: row.counts === null ? null : row.counts.read - row.counts.rejected,
-  rejected: row.counts?.rejected ?? null,
-  inserted: row.counts?.inserted ?? null,
-  updated: row.counts?.updated ?? null,
-  unchanged: row.counts?.unchanged ?? null,
-  removed: row.counts?.removed ?? null,
-  revision: row.revision,
-});
+export function describeImport(row: ImportRow): Import {
+  const { read, rejected, ...changes } = row.counts ?? noCounts;
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    started_at: formatInstant(row.startedAt),
+    ended_at: timeOf(row.endedAt),
+    actor: { kind: row.actorKind as Import['actor']['kind'], id: row.actorId, name: row.actorName },
+    address: row.address,
+    via: row.via as Import['via'],
+    format: row.format as Import['format'],
+    options: row.options as Import['options'],
+    columns: row.columns,
+    result: row.result,
+    outcome: importOutcomeOf({ ...row, read, rejected, dryRun: row.options.includes('dry-run') }),
+    error: row.error,
+    read,
+    accepted: read === null ? null : read - rejected,
+    rejected,
+    ...changes,
+    revision: row.revision,
+  };
+}
+
+const noCounts = { read: null, rejected: null, inserted: null, updated: null, unchanged: null, removed: null };
 
 /** An import in short. A tenant's last import is no dry run. */
 export const describeLastImport = (row: LastImportRow): LastImport => ({

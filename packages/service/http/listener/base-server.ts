@@ -15,7 +15,7 @@ import { refuseUnreadBody } from './unread-body.ts';
 import { createUnroutedHandler } from './unrouted.ts';
 
 /** What both listeners need. */
-export interface BaseServerOptions extends TransportPolicy {
+interface BaseServerOptions extends TransportPolicy {
   readonly logger: FastifyBaseLogger;
   /** Addresses or networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
@@ -37,6 +37,12 @@ export interface BaseServerOptions extends TransportPolicy {
   /** The certificate of the listener; plain HTTP without one. */
   readonly tls?: ListenerTls | undefined;
 }
+
+/** Those that both listeners are given. */
+export type ListenerOptions = Pick<
+  BaseServerOptions,
+  'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe' | 'tls'
+>;
 
 /**
  * Idle time before a connection is closed, in milliseconds. A proxy must close first, or it sends

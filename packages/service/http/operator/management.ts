@@ -4,7 +4,7 @@ import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
 import type { OperatorSessions } from '../../auth/sessions/session-holder.ts';
 import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
-import { type BaseServerOptions, bodyMsMax, buildBaseServer } from '../listener/base-server.ts';
+import { bodyMsMax, buildBaseServer, type ListenerOptions } from '../listener/base-server.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
 import { addHomeRoute } from '../listener/home.ts';
 import { discardBody, limitBody } from '../listener/read-body.ts';
@@ -29,10 +29,7 @@ interface ManagementOptions
     LoadAuthorization,
     OperatorRoutes,
     ServiceState,
-    Pick<
-      BaseServerOptions,
-      'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe' | 'tls'
-    > {
+    ListenerOptions {
   readonly publicUrl: string;
   readonly keyRing: KeyRingOptions;
   /** Checks the `Authorization` header of an operator. */
