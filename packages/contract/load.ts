@@ -144,6 +144,7 @@ export const LoadSummary = closed('What a load did', {
     'x-rule': `one of ${loadOutcomes.join(', ')}`,
     examples: ['loaded-with-rejects'],
   }),
+  encoding: Type.Optional(printable(64, 'The encoding of the body; absent if it was read as UTF-8', 'windows-1250')),
   read: wholeNumber('Rows of the body', 3),
   skipped: wholeNumber('Further rows of CSV without a record: of empty cells, or the header once more', 0),
   accepted: wholeNumber('Valid rows', 2),

@@ -143,11 +143,11 @@ const spreadsheets: readonly CorpusFile[] = [
     Buffer.from(csvOf({ records: [ada, { ...bo, status: 'Gekündigt' }] }), 'latin1'),
     {
       records: [ada],
-      rejected: ['iconv -f WINDOWS-1252 -t UTF-8'],
+      rejected: ['Gekündigt (windows-1252)'],
     },
   ),
   csv('a header in Latin-1', Buffer.from(csvOf().replace('id,', 'größe,'), 'latin1'), {
-    refused: 'iconv -f WINDOWS-1252 -t UTF-8',
+    refused: 'größe (windows-1252)',
   }),
   csv('rows of commas that a spreadsheet leaves below the table', csvOf() + `${blank}\n`.repeat(40), {
     ...loaded,
@@ -456,7 +456,7 @@ const json: readonly CorpusFile[] = [
   ndjson('UTF-16', Buffer.from(ndjsonOf(all), 'utf16le'), { refused: 'iconv -f UTF-16LE' }),
   ndjson('Windows-1252', Buffer.from(ndjsonOf([ada, { ...bo, status: 'Gekündigt' }]), 'latin1'), {
     records: [ada],
-    rejected: ['iconv -f WINDOWS-1252 -t UTF-8'],
+    rejected: ['Gekündigt (windows-1252)'],
   }),
   ndjson('a line that was cut', ndjsonOf(all).slice(0, -40), {
     records: [ada, bo],

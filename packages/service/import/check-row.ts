@@ -269,9 +269,6 @@ export interface SourceRow {
  */
 export const rowBytesMax = 16_384;
 
-/** The encoding of a row as the end of a sentence, with a remedy for the usual other one. */
-export const utf8Rule = 'UTF-8 text, such as the output of: iconv -f WINDOWS-1252 -t UTF-8 FILE';
-
 /** Maximum characters of a name or value shown in a fault. */
 const shownMax = 80;
 

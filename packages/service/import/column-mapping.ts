@@ -2,7 +2,7 @@ import { parseJson, RepeatedError } from '../../contract/json-object.ts';
 import { isKnown } from '../../contract/known-values.ts';
 import { mappingJson, mappingMax } from '../../contract/load.ts';
 import { shorten } from '../../contract/problem.ts';
-import { recordFields } from '../../contract/record-fields.ts';
+import { type RecordField, recordFields } from '../../contract/record-fields.ts';
 import { fitsText } from '../../contract/schema.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { type ColumnMapping, csvColumns } from './csv-layout.ts';
@@ -56,24 +56,25 @@ function parse(text: string): unknown {
 }
 
 const readMembers = (part: 'columns' | 'constants', members: unknown): Readonly<Record<string, string>> =>
-  readFields(part, members, (value, field) => {
-    if (value !== '' || (part === 'constants' && mayBeEmpty.has(field))) return readText(value, `'${part}'`, field);
-    throw fault(`'${part}' must have a text for '${field}'`);
+  readFields(part, members, (value, name) => {
+    const field = part === 'constants' ? fieldOf(name) : undefined;
+    if (value === '' && (!field?.mayBeEmpty || field.isOptional))
+      throw fault(`'${part}' must have a text for '${name}'`);
+    return readText(value, `'${part}'`, name);
   });
 
 const readValues = (members: unknown) =>
   readFields('values', members, (codes, name) => {
-    const field = recordFields.find((each) => each.name === name);
+    const field = fieldOf(name);
     const where = `'values.${name}'`;
     if (!isObject(codes) || Object.keys(codes).length === 0)
       throw fault(`${where} must be a JSON object, such as {"A":"ACTIVE"}`);
     return Object.fromEntries(
       Object.entries(codes).map(([code, value]) => {
         const text = readText(value, where, code);
-        const isEmpty = text === '' && (field?.isOptional || field?.mayBeEmpty);
-        if (isEmpty || (field !== undefined && text !== '' && (field.type === 'text' || isKnown(field, text))))
-          return [code, text];
-        throw fault(`${where} must have valid values: '${shorten(code)}' is '${shorten(text)}'`);
+        const isValid = text === '' ? field?.isOptional || field?.mayBeEmpty : field && hasType(field, text);
+        if (isValid !== true) throw fault(`${where} must have valid values: '${shorten(code)}' is '${shorten(text)}'`);
+        return [code, text];
       }),
     );
   });
@@ -97,10 +98,9 @@ function readText(value: unknown, where: string, name: string): string {
   throw fault(`${where} must have a text for '${shorten(name)}'`);
 }
 
-/** Required fields of which an empty text is a value. */
-const mayBeEmpty: ReadonlySet<string> = new Set(
-  recordFields.flatMap((field) => (field.mayBeEmpty && !field.isOptional ? [field.name] : [])),
-);
+const fieldOf = (name: string): RecordField | undefined => recordFields.find((field) => field.name === name);
+
+const hasType = (field: RecordField, text: string): boolean => field.type === 'text' || isKnown(field, text);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

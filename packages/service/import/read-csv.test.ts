@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { describe, expect, test } from 'vitest';
 import iccidForms from '../../../test/corpus/iccid-forms.json' with { type: 'json' };
-import { type SourceRow, utf8Rule } from './check-row.ts';
+import type { SourceRow } from './check-row.ts';
 import { csvColumns } from './csv-layout.ts';
 import { type CsvReading, readCsv } from './read-csv.ts';
 
@@ -137,7 +137,9 @@ describe('reading CSV', () => {
 
   test('reports bytes that are not UTF-8 as a faulty row', async () => {
     const latin = Buffer.from(`${header}\n${lineOf({ device_id: 'caf\u00e9' })}\n`, 'latin1');
-    expect((await read(latin))[0]?.content).toEqual({ faults: [{ field: '', value: null, rule: utf8Rule }] });
+    expect((await read(latin))[0]?.content).toEqual({
+      faults: [{ field: '', value: null, rule: expect.stringContaining(': café (windows-1252), ') }],
+    });
   });
 
   test('accepts a character U+FFFD of the source like any other (T5)', async () => {
@@ -182,7 +184,7 @@ describe('reading CSV', () => {
 
   test.each([
     ['no header', `${lineOf()}\n${lineOf()}`, 'it has none of them'],
-    ['a header in another encoding', Buffer.from(`${header},gr\u00f6\u00dfe\n`, 'latin1'), 'iconv -f WINDOWS-1252'],
+    ['a header in another encoding', Buffer.from(`${header},gr\u00f6\u00dfe\n`, 'latin1'), 'größe (windows-1252)'],
     [
       'a header of many unknown columns',
       Array.from({ length: 500 }, (_, n) => `id${n}`)

@@ -6,8 +6,9 @@ import { type CsvSeparator, csvSeparatorOf, isBlankRow, isPreamble } from '../..
 import { isKnown } from '../../contract/known-values.ts';
 import { readIccid } from '../../contract/read-iccid.ts';
 import type { RecordField } from '../../contract/record-fields.ts';
-import { type RowFault, rowBytesMax, type SourceRow, shownValue, utf8Rule } from './check-row.ts';
+import { type RowFault, rowBytesMax, type SourceRow, shownValue } from './check-row.ts';
 import { type Column, type ColumnMapping, type Layout, readLayout } from './csv-layout.ts';
+import { utf8RuleOf } from './encoding.ts';
 import { ImportError } from './error.ts';
 import { readHead, unreadable } from './source-head.ts';
 
@@ -111,7 +112,7 @@ class RowReader {
 
   #readHeader(record: readonly string[], bytes: Buffer): void {
     if (isBlankRow(record) || isPreamble(record)) return;
-    if (!isUtf8(bytes)) throw unreadable(`its first line must be ${utf8Rule}`);
+    if (!isUtf8(bytes)) throw unreadable(`its first line must be ${utf8RuleOf(bytes)}`);
     this.#layout = readLayout(record, this.#reading.mapping);
   }
 }
@@ -158,7 +159,7 @@ function readRecord(
 ): Pick<SourceRow, 'raw' | 'content'> {
   const isText = isUtf8(bytes);
   const raw = bytes.toString(isText ? 'utf8' : 'latin1').replace(/[\r\n]+$/, '');
-  const rule = isText ? ruleOfCells(cells, layout) : utf8Rule;
+  const rule = isText ? ruleOfCells(cells, layout) : utf8RuleOf(bytes);
   if (rule !== undefined) return { raw, content: { faults: [{ field: '', value: null, rule }] } };
   return { raw, content: csvRowContent(cells, raw, layout, separator) };
 }
@@ -230,15 +231,9 @@ function faultsOf({ name, field }: Column, values: ReadonlyMap<string, string>, 
 /** Whether an empty cell is written as two quotes. */
 function isQuoted(at: number, raw: string, separator: CsvSeparator): boolean {
   if (!raw.includes('""')) return false;
-  return [...raw.matchAll(cellsBefore[separator])][at]?.[1] === '""';
+  const cell = new RegExp(`("(?:[^"]|"")*"|[^${separator}]*)(?:[${separator}]|$)`, 'g');
+  return [...raw.matchAll(cell)][at]?.[1] === '""';
 }
-
-const cellsBefore: Readonly<Record<CsvSeparator, RegExp>> = {
-  ',': /("(?:[^"]|"")*"|[^,]*)(?:,|$)/g,
-  ';': /("(?:[^"]|"")*"|[^;]*)(?:;|$)/g,
-  '\t': /("(?:[^"]|"")*"|[^\t]*)(?:\t|$)/g,
-  '|': /("(?:[^"]|"")*"|[^|]*)(?:\||$)/g,
-};
 
 /** Bytes of a source that have been read but do not belong to a finished row yet. */
 class PendingBytes {

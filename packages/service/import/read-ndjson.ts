@@ -1,6 +1,7 @@
 import { DepthError, parseJson, RepeatedError } from '../../contract/json-object.ts';
 import { readSummaryLine, summaryStart } from '../../contract/report.ts';
-import { type RowFault, rowBytesMax, type SourceRow, shownName, utf8Rule } from './check-row.ts';
+import { type RowFault, rowBytesMax, type SourceRow, shownName } from './check-row.ts';
+import { utf8RuleOf } from './encoding.ts';
 import { ImportError } from './error.ts';
 
 const newline = 0x0a;
@@ -82,7 +83,7 @@ function readLine(line: number, bytes: Buffer, parse: typeof parseRow): SourceRo
     text = decoder.decode(bytes).trim();
   } catch {
     // the decoder throws TypeError for bytes that are not UTF-8
-    return { line, raw: bytes.toString('latin1'), content: fault(utf8Rule) };
+    return { line, raw: bytes.toString('latin1'), content: fault(utf8RuleOf(bytes)) };
   }
   if (text === '') return undefined;
   if (text.startsWith('[') && line === 1) {

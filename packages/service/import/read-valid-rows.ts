@@ -4,6 +4,7 @@ import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { checkRow, type RowFault, type SourceRow } from './check-row.ts';
 import type { ColumnMapping } from './csv-layout.ts';
 import { type DecompressionLimits, decompress, fileWindowBytesMax } from './decompress.ts';
+import { toUtf8 } from './encoding.ts';
 import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
@@ -26,6 +27,8 @@ export interface SourceOptions {
   readonly format: ImportFormat;
   /** Which columns of CSV are which fields; by default, those with their names. */
   readonly mapping?: ColumnMapping | undefined;
+  /** The encoding of its text; by default, UTF-8. */
+  readonly encoding?: string | undefined;
   /** Limits of a compressed source, by default those of a file. */
   readonly decompression?: Partial<DecompressionLimits>;
   /**
@@ -99,10 +102,14 @@ const tooManyRejected = (line: number, max: number): ImportError =>
     `Cannot continue past line ${line}: at most ${max} rows may be rejected; correct the source first`,
   );
 
+/** The text of a source in UTF-8. */
 export const decompressed = (
   source: AsyncIterable<Buffer>,
-  { decompression: { bytesMax = decompressedMax, windowBytesMax = fileWindowBytesMax } = {} }: SourceOptions,
-) => decompress(source, { bytesMax, windowBytesMax });
+  { decompression: { bytesMax = decompressedMax, windowBytesMax = fileWindowBytesMax } = {}, encoding }: SourceOptions,
+): AsyncIterable<Buffer> => {
+  const bytes = decompress(source, { bytesMax, windowBytesMax });
+  return encoding === undefined ? bytes : toUtf8(bytes, encoding);
+};
 
 /** The rows of a source, valid or not. */
 export function readRows(

@@ -31,6 +31,7 @@ interface Loaded {
  */
 export async function loadRecords(context: OperatorContext, load: Load): Promise<Loaded> {
   const { tenant, via, source, flags, errors, errorsMax, ...options } = load;
+  const { encoding } = options;
   const started = performance.now();
   const { strict, replace, 'dry-run': dryRun } = flags;
   const onRejected: WholeOptions['onRejected'] = (row) => {
@@ -45,6 +46,7 @@ export async function loadRecords(context: OperatorContext, load: Load): Promise
     import_id: importId,
     dry_run: dryRun,
     outcome: outcomeOf({ ...counts, dryRun, refused }),
+    ...(encoding !== undefined && { encoding }),
     ...counts,
     seconds: Math.round(performance.now() - started) / 1000,
     errors,

@@ -1,9 +1,10 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { serverOf } from '../../../cli/remote/server.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import type { Output } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
+import { encodingOf } from '../../import/encoding.ts';
 import { importFormats } from '../../import/read-valid-rows.ts';
 import type { Spool } from '../../import/spool.ts';
 import { loadRecords } from '../../operator/load.ts';
@@ -30,6 +31,7 @@ export function addImportCommand(program: Command, output: Output): void {
       '--columns <file>',
       'for CSV: JSON that names the columns of fields, and constants for fields without one; or saved, for that of the tenant',
     )
+    .option('--encoding <name>', 'encoding of the file, such as windows-1250 (default: UTF-8)', readEncoding)
     .option('--dry-run', 'validate all rows without loading them, and show the first as they would be stored')
     .option('--strict', 'load nothing if any row is invalid')
     .option('--replace', 'atomically replace all records of the tenant; records that are not in the file are removed')
@@ -59,6 +61,11 @@ export function addImportCommand(program: Command, output: Output): void {
   addServerOption(command);
 }
 
+const readEncoding = (name: string): string | undefined =>
+  encodingOf(name, (rule) => {
+    throw new InvalidArgumentError(`It must be ${rule}`);
+  });
+
 /** Standard input and pipes have a spool. */
 type CommandSource = ImportSource & { readonly spool: Spool | undefined };
 
@@ -79,6 +86,7 @@ async function runImport(
       via: 'command',
       source: opened,
       format: source.format,
+      encoding: options.encoding,
       mapping: await resolveMapping(store, tenant, source.mapping),
       flags: flagsOf(options),
       remove: options.remove,

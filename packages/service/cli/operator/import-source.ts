@@ -118,6 +118,7 @@ export interface ImportCommandOptions extends ServerChoice {
   readonly dryRun?: boolean;
   readonly strict?: boolean;
   readonly columns?: string;
+  readonly encoding?: string | undefined;
   readonly replace?: boolean;
   readonly remove?: number;
   readonly errors?: string;

@@ -41,20 +41,14 @@ function recordsText({ first_records: records = [] }: ImportResult): string {
 
 function summaryText(result: ImportResult, replace: boolean): string {
   const { tenant, outcome, dry_run: dryRun, seconds, errors } = result;
-  const [read, accepted, rejected, inserted, updated, unchanged, removed] = [
-    result.read,
-    result.accepted,
-    result.rejected,
-    result.inserted,
-    result.updated,
-    result.unchanged,
-    result.removed ?? 0,
-  ].map(countText);
-  const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
+  const count = (name: 'read' | 'accepted' | 'rejected' | 'inserted' | 'updated' | 'unchanged' | 'removed'): string =>
+    countText(result[name] ?? 0);
+  const changes = `${count('inserted')} inserted, ${count('updated')} updated, ${count('unchanged')} unchanged${replace ? `, ${count('removed')} removed` : ''}`;
   const dry = replace
     ? `would be ${changes} (dry run: nothing was changed)`
-    : `${accepted} valid (dry run: nothing was loaded)`;
+    : `${count('accepted')} valid (dry run: nothing was loaded)`;
   const more = result.rejected > errors.length ? ` (${errors.length} of them shown; --errors FILE writes all)` : '';
   const skipped = result.skipped > 0 ? `, ${countText(result.skipped)} blank rows or repeated headers skipped` : '';
-  return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${read} rows read in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}${skipped}.`;
+  const encoding = result.encoding === undefined ? '' : ` as ${result.encoding}`;
+  return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${count('read')} rows read${encoding} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${count('rejected')} rejected${more}${skipped}.`;
 }

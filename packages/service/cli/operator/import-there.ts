@@ -41,12 +41,15 @@ async function load(
     remove: options.remove,
     columns: source.mapping === savedMapping ? savedMapping : source.mapping && JSON.stringify(source.mapping),
   };
+  const { encoding } = options;
   const bar = createProgressBar(output, source.bytes);
   const body = source.open((bytes) => bar.updateBytes(bytes));
   const text = await send(server, {
     method,
     path: pathOf(path, { tenant: options.tenant }) + queryOf(query),
-    headers: { 'content-type': loadMediaTypes[source.format] },
+    headers: {
+      'content-type': loadMediaTypes[source.format] + (encoding === undefined ? '' : `; charset=${encoding}`),
+    },
     body,
     silenceMs: loadMs,
   }).finally(() => bar.end());

@@ -19,6 +19,7 @@ import type { Access } from '../../auth/verify/resource-server.ts';
 import { MappingError, parseMapping } from '../../import/column-mapping.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
 import { httpWindowBytesMax } from '../../import/decompress.ts';
+import { encodingOf } from '../../import/encoding.ts';
 import { ImportError } from '../../import/error.ts';
 import type { ImportFormat, SourceOptions } from '../../import/read-valid-rows.ts';
 import type { Spool } from '../../import/spool.ts';
@@ -85,8 +86,6 @@ const formats: Readonly<Record<string, ImportFormat>> = {
   'application/jsonl': 'ndjson',
   [loadMediaTypes.csv]: 'csv',
 };
-/** US-ASCII is a part of UTF-8. */
-const charsets = ['utf-8', 'utf8', 'us-ascii'];
 const codings = ['gzip', 'zstd'];
 
 /**
@@ -136,13 +135,15 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
         },
         handler: async (request, reply) => {
           liftDeadline(request); // stalls bound the body, the store bounds each batch
-          const format = formatOf(request);
+          const { format, encoding } = formatOf(request);
           const { flags, remove, columns } = parseLoadParameters(queryOf(request));
           requireCsv(columns, format);
           const { callerId, tenant } = loadOf(request);
           const mapping = await resolveMapping(options.store, tenant, columns).catch(sayHowToMap);
           const release = takeSlot(callerId, tenant);
-          const summary = await loadBody(options, request, { flags, remove, format, mapping }).finally(release);
+          const summary = await loadBody(options, request, { flags, remove, format, mapping, encoding }).finally(
+            release,
+          );
           if (!summary.dry_run) options.measure?.loaded(summary);
           return reply.header('cache-control', 'no-store').send(summary);
         },
@@ -164,16 +165,17 @@ function loadOf({ load }: FastifyRequest): LoadAccess {
   return load;
 }
 
-/** The format of a body, whose media type the server has accepted. */
-function formatOf({ headers }: FastifyRequest): ImportFormat {
+/** The format of a body, whose media type the server has accepted, and its encoding. */
+function formatOf({ headers }: FastifyRequest): Pick<SourceOptions, 'format' | 'encoding'> {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   const format = formats[type.trim()] ?? 'ndjson';
   const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(each)?.[1]).find((name) => name);
-  if (charset === undefined || charsets.includes(charset)) return format;
-  throw new RequestError(
-    'UNSUPPORTED_MEDIA_TYPE',
-    `Cannot read the body: its charset must be utf-8, or absent: current value is '${shorten(charset)}'`,
-  );
+  if (charset === undefined) return { format };
+  const encoding = encodingOf(charset, (rule) => {
+    const text = `Cannot read the body: its charset must be ${rule}, or absent: current value is '${shorten(charset)}'`;
+    throw new RequestError('UNSUPPORTED_MEDIA_TYPE', text);
+  });
+  return { format, encoding };
 }
 
 /** Rethrows why the saved mapping of a tenant cannot be used, with what a client may do next. */
@@ -196,7 +198,7 @@ function requireCsv(columns: LoadQuery['columns'], format: ImportFormat): void {
 async function loadBody(
   { store, now, audit, spool, bodyPace }: LoadRoute,
   request: FastifyRequest,
-  what: Pick<LoadQuery, 'flags' | 'remove'> & Pick<SourceOptions, 'format' | 'mapping'>,
+  what: Pick<LoadQuery, 'flags' | 'remove'> & Pick<SourceOptions, 'format' | 'mapping' | 'encoding'>,
 ): Promise<LoadSummary> {
   const { tenant, actor } = loadOf(request);
   const errors: RejectedRow[] = [];
