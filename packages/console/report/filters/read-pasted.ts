@@ -24,9 +24,9 @@ export function readList(name: ListParameter, content: string): ReadList {
 const unreadable = new RegExp(
   [
     rounded.source,
-    String.raw`^\W*89[\d\s]{2,}(?:…|\.{3})`, // shortened as in our tables
+    String.raw`^[^\w\r\n]*89[\d\s]{2,}(?:…|\.{3})`, // shortened as in our tables
     String.raw`\b89(?:[ \u00a0-]?\d){13,20}(?![ \u00a0-]?\d)`, // beside other words
-    String.raw`\b89[\d \u00a0]{13,} 89\d`, // several in groups, with spaces alone
+    String.raw`\b89[\d \u00a0]{13,40} 89\d`, // several in groups, with spaces alone
   ].join('|'),
   'im',
 );
