@@ -82,7 +82,8 @@ const importNotes: Readonly<Record<string, string>> = {
   'product.period_unit': 'as `status`',
   iccid: 'as text: spreadsheets lose digits if they treat it as a number',
   device_id: 'may be empty',
-  auto_renew: '`true` or `false`, in upper or lower case',
+  auto_renew:
+    '`true` or `false`, `t`, `f`, `1`, `0`, `y`, `n`, `yes` or `no`, in any case; the result notes the others',
   email:
     'only used by the `email` filter and never returned. Importing a record from a file without this column removes its address',
 };

@@ -1,4 +1,5 @@
 import { parseInstant } from './instant.ts';
+import { readBoolean, readInteger } from './read-value.ts';
 import type { RecordField } from './record-fields.ts';
 import { knownStatuses } from './subscription.ts';
 
@@ -11,7 +12,7 @@ const knownValues: Readonly<Record<string, readonly string[]>> = {
 
 /** Whether a text of a file needs no meaning: it has the type of the field, or is a known value. */
 export function isKnown({ name, type }: RecordField, text: string): boolean {
-  if (type === 'boolean') return /^(true|false)$/i.test(text);
+  if (type === 'boolean') return readBoolean(text) !== undefined;
   if (type === 'instant') return parseInstant(text) !== undefined;
-  return type === 'integer' ? /^\d{1,9}$/.test(text) : (knownValues[name]?.includes(text) ?? true);
+  return type === 'integer' ? readInteger(text) !== undefined : (knownValues[name]?.includes(text) ?? true);
 }

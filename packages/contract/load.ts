@@ -164,6 +164,12 @@ export const LoadSummary = closed('What a load did', {
     maxItems: rejectedRowsShown,
     description: `The first ${rejectedRowsShown} rejected rows`,
   }),
+  notes: Type.Optional(
+    Type.Array(plain(1_024, 'A sentence', 'Read 1 and 0 as true and false'), {
+      maxItems: 8,
+      description: 'What was read that is written in another way than in reports; absent if nothing was',
+    }),
+  ),
   first_records: Type.Optional(
     Type.Array(Subscription, {
       maxItems: 3,

@@ -60,7 +60,7 @@ function typeOf(schema: Schema): FieldType {
 }
 
 /** The value of a field in a record, or `undefined`. */
-export function valueAt(record: object, { path: [name = '', part] }: RecordField): unknown {
+export function valueAt(record: object, { path: [name = '', part] }: Pick<RecordField, 'path'>): unknown {
   const value = (record as Readonly<Record<string, unknown>>)[name];
   return part === undefined ? value : (value as Readonly<Record<string, unknown>> | undefined)?.[part];
 }

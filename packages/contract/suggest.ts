@@ -1,18 +1,15 @@
 /**
- * Returns the known name that is most similar to a misspelled one, or `undefined` if more than a
- * third of its letters differ. Case and the characters `-_.[]` are ignored.
+ * Returns the known name that is most similar to a misspelled one, as `foldName` compares them, or
+ * `undefined` if more than a third of its letters differ.
  *
  * @example suggest('productid', ['product-id', 'page']) // 'product-id'
  */
 export function suggest(name: string, known: Iterable<string>): string | undefined {
-  const wanted = fold(name.slice(0, longest));
+  const wanted = foldName(name.slice(0, longest));
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
-  let compared = 0;
-  for (const candidate of known) {
-    compared += 1;
-    if (compared > comparedMax) break;
-    const folded = fold(candidate);
+  for (const candidate of [...known].slice(0, comparedMax)) {
+    const folded = foldName(candidate);
     // the lengths alone differ by more: the distance need not be computed
     if (Math.abs(folded.length - wanted.length) > differenceMax(candidate)) continue;
     const distance = editDistance(wanted, folded);
@@ -37,7 +34,8 @@ export function didYouMean(name: string, known: Iterable<string>): string {
 
 const longest = 64;
 
-const fold = (name: string): string => name.toLowerCase().replaceAll(/[-_.[\]]/g, '');
+/** A name as it is compared: without case, blanks and the characters `-_.[]`. */
+export const foldName = (name: string): string => name.toLowerCase().replaceAll(/[-_.[\]\s]/g, '');
 
 /** Levenshtein distance, computed row by row. */
 function editDistance(from: string, to: string): number {

@@ -59,8 +59,17 @@ describe('checkRow with a valid row', () => {
     ['false', 'false'],
     ['TRUE', 'true'],
     ['False', 'false'],
-  ])('writes auto_renew %j as the string %j', (given, word) => {
-    expect(JSON.parse(rowOf({ ...right, auto_renew: given }).record)).toHaveProperty('auto_renew', word);
+    ...['t', 'T', '1', 1, 'y', 'Y', 'yes', 'Yes'].map((given): [string | number, string] => [given, 'true']),
+    ...['f', 'F', '0', 0, 'n', 'N', 'no', 'NO'].map((given): [string | number, string] => [given, 'false']),
+  ])('writes auto_renew %j as the string %j, and tells a word that is another one', (given, word) => {
+    const spellings = new Map<string, string>();
+    const checked = checkRow({ ...right, auto_renew: given }, spellings);
+    expect('row' in checked && JSON.parse(checked.row.record)).toHaveProperty('auto_renew', word);
+    expect([...spellings]).toEqual(/true|false/i.test(String(given)) ? [] : [[`${given}`, word]]);
+  });
+
+  test.each(['30', '30.0', '30.00'])('writes the period %j as a number', (period) => {
+    expect(rowOf({ ...right, product: { ...right.product, period } }).record).toBe(JSON.stringify(right));
   });
 
   test('writes each date in UTC and each boolean as a string, and leaves out each optional field that is null', () => {
@@ -143,8 +152,9 @@ describe('checkRow with an invalid row', () => {
     ['iccid', 8_944_500_102_198_304, '8944500102198304'],
     ['iccid', '1234', '"1234"'],
     ['device_id', 'a\nb', '"a\\nb"'],
-    ['auto_renew', 'yes', '"yes"'],
-    ['auto_renew', 1, '1'],
+    ['auto_renew', 'ye', '"ye"'],
+    ['auto_renew', 2, '2'],
+    ['auto_renew', ['t'], '["t"]'],
     ['product', 'p', '"p"'],
     ['product', null, 'null'],
   ])('reports %s %j with its field, its value and a rule that shows right values', (field, value, shown) => {
@@ -184,11 +194,14 @@ describe('checkRow with an invalid row', () => {
       expect([1, 32]).toContain(faultsOf(row).length);
   });
 
-  test('reports fields of the product with their path', () => {
-    const product = { ...right.product, period: 1.5, extra: 1 };
-    const fields = faultsOf({ ...right, product }).map(({ field }) => field);
-    expect(fields.toSorted()).toEqual(['product.extra', 'product.period']);
-  });
+  test.each([1.5, '30.5', '1e1', '-1', '', '30.', '1.000'])(
+    'reports fields of the product with their path, as %j',
+    (period) => {
+      const product = { ...right.product, period, extra: 1 };
+      const fields = faultsOf({ ...right, product }).map(({ field }) => field);
+      expect(fields.toSorted()).toEqual(['product.extra', 'product.period']);
+    },
+  );
 
   test.each([...Subscription.required, 'product.id'])('tells %s that is null from one that is missing', (field) => {
     const name = field.replace('product.', '');
@@ -202,7 +215,7 @@ describe('checkRow with an invalid row', () => {
   test('reports every field when every field has the wrong type', () => {
     const product = { id: '', name: 5, period: 'x', period_unit: 5, plan_id: {} };
     const dates = { activationDate: 'x', expirationDate: 5, createdDate: '2024-02-30T00:00:00Z' };
-    const row = { id: ' ', status: 'gone,', ...dates, product, iccid: 'x', device_id: 5, auto_renew: 'yes', email: 5 };
+    const row = { id: ' ', status: 'gone,', ...dates, product, iccid: 'x', device_id: 5, auto_renew: '', email: 5 };
     const fields = faultsOf(row).map(({ field }) => field);
     const { product: _product, ...others } = row;
     expect(fields.toSorted()).toEqual(

@@ -4,12 +4,15 @@ import { Settings } from 'typebox/system';
 import { formatInstant, parseInstant } from '../../contract/instant.ts';
 import { operations } from '../../contract/operations.ts';
 import { shorten } from '../../contract/problem.ts';
-import { Product } from '../../contract/product.ts';
-import { valueAt as fieldOf, type RecordField, recordFields, recordWith } from '../../contract/record-fields.ts';
+import { readBoolean, readInteger } from '../../contract/read-value.ts';
+import { type RecordField, recordFields, recordWith, valueAt } from '../../contract/record-fields.ts';
 import { dateTimeRule, fitsText, ruleOf } from '../../contract/schema.ts';
 import { Email, normaliseEmail, Subscription } from '../../contract/subscription.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
+
+/** What other words than `true` and `false` mean. */
+export type Spellings = Map<string, string>;
 
 type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
@@ -38,9 +41,9 @@ const validator = Compile({
  * Checks a row against the contract and normalises it: dates in one format, booleans as
  * strings, an optional field that is `null` as absent, fields in the contract's order
  * (`docs/decisions/imports.md#lenient-import`). Everything else stays as it is. A row is a record
- * as the report returns it, plus the subscriber's `email`.
+ * as the report returns it, plus the subscriber's `email`. Adds to `spellings`.
  */
-export function checkRow(value: unknown): CheckedRow {
+export function checkRow(value: unknown, spellings: Spellings = new Map()): CheckedRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return {
       faults: [{ field: '', value: shownValue(value), rule: 'a JSON object with the fields of a subscription' }],
@@ -50,7 +53,7 @@ export function checkRow(value: unknown): CheckedRow {
   const { email } = fields;
   const candidate = { ...fields }; // with the address: leaving it out takes 1 µs longer
   const seconds = dateNames.map((name) => readDate(fields[name]));
-  normalise(candidate, seconds);
+  normalise(candidate, seconds, spellings);
   const address = email === undefined || email === null ? null : normalisedEmail(email);
   const [createdDate, activationDate, expirationDate] = seconds;
   if (
@@ -91,29 +94,33 @@ const isWellFormed = (subscription: Subscription): boolean =>
 
 const isWellFormedValue = (value: unknown): boolean => typeof value !== 'string' || value.isWellFormed();
 
-function normalise(candidate: Record<string, unknown>, seconds: readonly (number | undefined)[]): void {
+function normalise(
+  candidate: Record<string, unknown>,
+  seconds: readonly (number | undefined)[],
+  spellings: Spellings,
+): void {
   for (const [index, name] of dateNames.entries()) {
     const date = seconds[index];
     if (date !== undefined && !isWritten(candidate[name])) candidate[name] = formatInstant(date);
   }
   for (const name of optionalNames) if (candidate[name] === null) delete candidate[name];
-  for (const name of booleanNames) if (name in candidate) candidate[name] = booleanWord(candidate[name]);
-  if ('product' in candidate) candidate.product = withoutNulls(candidate.product);
+  for (const name of booleanNames) {
+    const value = candidate[name];
+    const word = readBoolean(value);
+    if (word === undefined || word === value) continue;
+    candidate[name] = word;
+    if (String(value).toLowerCase() !== word) spellings.set(String(value), word);
+  }
+  if ('product' in candidate) candidate.product = readProduct(candidate.product);
 }
 
-/**
- * Converts a boolean, or its name in any case, to `true` or `false` as a string; other values are
- * returned unchanged.
- */
-function booleanWord(value: unknown): unknown {
-  if (typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && /^(true|false)$/i.test(value) ? value.toLowerCase() : value;
-}
-
-/** A product without its members that are `null`. */
-function withoutNulls(product: unknown): unknown {
-  if (typeof product !== 'object' || product === null || !Object.values(product).includes(null)) return product;
-  return Object.fromEntries(Object.entries(product).filter(([name, value]) => value !== null || name === 'id'));
+/** A product without its members that are `null`, and with its period as a number. */
+function readProduct(product: unknown): unknown {
+  if (typeof product !== 'object' || product === null) return product;
+  const { period } = product as { readonly period?: unknown };
+  const read = typeof period === 'string' ? { ...product, period: readInteger(period) ?? period } : product;
+  if (!Object.values(read).includes(null)) return read;
+  return Object.fromEntries(Object.entries(read).filter(([name, value]) => value !== null || name === 'id'));
 }
 
 /**
@@ -139,14 +146,9 @@ function toRow(
     deviceId: device_id,
     autoRenew: auto_renew,
     email,
-    record: writeRecord(subscription),
+    // without what is undefined, in the order of the contract
+    record: JSON.stringify(recordWith((field) => valueAt(subscription, field))),
   };
-}
-
-/** The JSON of a record, with its fields in the order of the contract. */
-function writeRecord(subscription: Subscription): string {
-  // omits what is undefined
-  return JSON.stringify(recordWith((field) => fieldOf(subscription, field)));
 }
 
 function findFaults(
@@ -179,14 +181,12 @@ function findFaults(
         );
       }
     } else if (keyword !== 'boolean') {
-      add(dotted(path), describe(path), valueAt(candidate, path));
+      add(dotted(path), describe(path), valueAt(candidate, { path }));
     }
   }
-  for (const path of Object.keys(Subscription.properties).concat(
-    Object.keys(Product.properties).map((name) => `product.${name}`),
-  )) {
-    const value = valueAt(candidate, path.split('.'));
-    if (!isWellFormedValue(value)) add(path, 'well-formed Unicode, without unpaired surrogates', value);
+  for (const field of recordFields) {
+    const value = valueAt(candidate, field);
+    if (!isWellFormedValue(value)) add(field.name, 'well-formed Unicode, without unpaired surrogates', value);
   }
   if (typeof candidate.id === 'string' && reservedIds.has(candidate.id))
     add('id', `no name of an operation: ${[...reservedIds].join(', ')}`, candidate.id);
@@ -238,10 +238,6 @@ function schemaAt(path: readonly string[]): TSchema {
     schema = properties?.[name] ?? schema;
   }
   return schema;
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((each, name) => (each as Record<string, unknown> | undefined)?.[name], value);
 }
 
 export interface RowFault {

@@ -1,7 +1,7 @@
 import { recordColumns } from '../../contract/csv.ts';
 import { shorten } from '../../contract/problem.ts';
 import { type RecordField, recordFields } from '../../contract/record-fields.ts';
-import { didYouMean } from '../../contract/suggest.ts';
+import { didYouMean, foldName } from '../../contract/suggest.ts';
 import { ImportError } from './error.ts';
 
 /**
@@ -46,41 +46,51 @@ export interface Layout {
 
 /**
  * Reads the header of a CSV source. A mapping names the columns of fields, and the file may have
- * others; without one, every column must be a field. Throws `ImportError` with the faults.
+ * others; without one, every column must be a field. Other fields have the columns with their
+ * names, as `foldName` compares them. Throws `ImportError` with the faults.
  */
 export function readLayout(cells: readonly string[], mapping: ColumnMapping = noMapping): Layout {
   const header = cells.map((cell) => cell.trim());
   const mapped = Object.values(mapping.columns);
   const { values = {} } = mapping;
-  /** The column of a field: the mapped one, or the one with its name. */
-  const columnOf = (name: string): string => mapping.columns[name] ?? (mapped.includes(name) ? '' : name);
+  const folded = header.map((name) => (mapped.includes(name) ? '' : foldName(name)));
+  /** The positions of the columns that mean a field. */
+  const placesOf = (name: string): number[] => {
+    const column = mapping.columns[name];
+    const [names, wanted] = column === undefined ? [folded, foldName(name)] : [header, column];
+    return names.flatMap((each, at) => (each === wanted ? [at] : []));
+  };
   const isConstant = (name: string): boolean => Object.hasOwn(mapping.constants, name);
-  const known = csvColumns.filter((name) => columnOf(name) !== '' && header.includes(columnOf(name)));
+  const known = csvColumns.map((name) => [name, placesOf(name)] as const).filter(([, places]) => places.length > 0);
+  const names = known.map(([name]) => name);
+  const used = new Set(known.flatMap(([, places]) => places));
   const faults = [
     ...mapped.filter((column) => !header.includes(column)).map((column) => `there is no column '${shorten(column)}'`),
     ...header
-      .filter((name) => mapping === noMapping && name !== '' && !csvColumns.includes(name))
+      .filter((name, at) => mapping === noMapping && name !== '' && !used.has(at))
       .map((name) => `'${shorten(name)}' is not a column${didYouMean(name, csvColumns)}`),
-    ...header
-      .filter((name, index) => header.indexOf(name) !== index && known.some((each) => columnOf(each) === name))
-      .map((name) => `'${shorten(name)}' stands twice`),
-    ...known.filter(isConstant).map((name) => `'${name}' is a constant and a column`),
-    ...Object.keys(values).flatMap((name) => (known.includes(name) ? [] : [`'${name}' has values and no column`])),
-    ...missingOf(csvColumns.filter((name) => !known.includes(name) && !isConstant(name))),
+    ...known.filter(([, places]) => places.length > 1).map(([, places]) => repeatedIn(places.map((at) => header[at]))),
+    ...names.filter(isConstant).map((name) => `'${name}' is a constant and a column`),
+    ...Object.keys(values).flatMap((name) => (names.includes(name) ? [] : [`'${name}' has values and no column`])),
+    ...missingOf(csvColumns.filter((name) => !names.includes(name) && !isConstant(name))),
   ];
-  if (faults.length > 0) throw headerError(known.length === 0, faults);
+  if (faults.length > 0) throw headerError(names.length === 0, faults);
   return {
     header,
-    columns: known.map((name) => ({
-      name,
-      field: fields.get(name),
-      at: header.indexOf(columnOf(name)),
+    columns: known.map(([name, [at = 0]]) => ({
+      ...{ name, field: fields.get(name), at },
       values: values[name] && new Map(Object.entries(values[name])),
     })),
     constants: Object.entries(mapping.constants).map(([name, value]) => [name, fields.get(name), value]),
     unnamed: header.flatMap((name, at) => (name === '' ? [at] : [])),
     width: header.findLastIndex((name) => name !== '') + 1,
   };
+}
+
+/** Columns that mean one field. */
+function repeatedIn(columns: readonly (string | undefined)[]): string {
+  const [first = '', ...others] = new Set(columns);
+  return `'${[first, ...others].join("' and '")}' ${others.length === 0 ? 'stands twice' : 'are one field'}`;
 }
 
 const noMapping: ColumnMapping = { columns: {}, constants: {} };

@@ -17,17 +17,22 @@ export interface ImportSummary extends LoadCounts {
   readonly rejected: number;
   /** Records that a replacement removed. */
   readonly removed?: number;
+  /** What was read that is written in another way than in reports, in sentences. */
+  readonly notes?: string[];
   /** Why nothing was changed, if it is because of the rows. */
   readonly refused?: ImportError;
 }
 
 export const nothingLoaded: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
 
-export const summaryOf = ({ read, rejected, skipped, first }: Tally, counts: LoadCounts): ImportSummary => ({
+export const summaryOf = ({ read, rejected, skipped, first, spellings }: Tally, counts: LoadCounts): ImportSummary => ({
   read,
   skipped,
   firstRecords: first.map((record) => JSON.parse(record)),
   accepted: read - rejected,
   rejected,
   ...counts,
+  ...(spellings.size > 0 && { notes: [`Read ${list.format(spellings.keys())} as ${list.format(spellings.values())}`] }),
 });
+
+const list = new Intl.ListFormat('en-GB');

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { describe, expect, test } from 'vitest';
 import iccidForms from '../../../test/corpus/iccid-forms.json' with { type: 'json' };
+import { recordFields } from '../../contract/record-fields.ts';
 import type { SourceRow } from './check-row.ts';
 import { csvColumns } from './csv-layout.ts';
 import { type CsvReading, readCsv } from './read-csv.ts';
@@ -31,7 +32,7 @@ const value = {
   activationDate: '2024-05-01T08:00:00Z',
   expirationDate: '2024-05-31T08:00:00Z',
   createdDate: '2024-05-01T07:59:00Z',
-  product: { id: 'p', name: 'Europe, "big"', period: 30, period_unit: 'DAYS', plan_id: 'plan' },
+  product: { id: 'p', name: 'Europe, "big"', period: '30', period_unit: 'DAYS', plan_id: 'plan' },
   iccid: '8944500102198304826',
   device_id: '',
   auto_renew: 'TRUE',
@@ -216,7 +217,7 @@ describe('reading CSV', () => {
     expect((await read(text, { mapping }))[0]?.content).toEqual({
       value: {
         ...{ id: 'x', iccid: '89', activationDate: 'a', createdDate: 'a', expirationDate: 'b', device_id: '' },
-        ...{ auto_renew: 'false', product: { id: 'p', period: 30, period_unit: 'DAYS' } },
+        ...{ auto_renew: 'false', product: { id: 'p', period: '30', period_unit: 'DAYS' } },
       },
     });
     const faults = { columns: { ...mapping.columns, iccid: 'ICC' }, constants: { id: 'x' } };
@@ -259,11 +260,23 @@ describe('reading CSV', () => {
     await expect(read('id,iccid\n', { mapping })).rejects.toThrow("'status' has values and no column");
   });
 
+  test('compares names of columns without case, points, underscores and blanks', async () => {
+    const names = [csvColumns.map((name) => name.toUpperCase()), recordFields.map(({ column }) => column)];
+    for (const [at, columns] of names.entries())
+      expect((await read(`${columns.join()}\n${lineOf().slice(0, -at || undefined)}\n`))[0]?.content).toEqual({
+        value,
+      });
+    const twice = `${header},created_date,ICCID\n`;
+    await expect(read(twice)).rejects.toThrow(
+      "'createdDate' and 'created_date' are one field; 'iccid' and 'ICCID' are",
+    );
+  });
+
   test('rejects a header with all its unknown, repeated and missing columns', async () => {
-    await expect(read('id,id,Status,iccidd\n')).rejects.toMatchObject({
+    await expect(read('id,id,Statuss,iccidd\n')).rejects.toMatchObject({
       code: 'UNREADABLE',
       message: expect.stringMatching(
-        /'Status' is not a column.*did you mean 'status'.*'iccidd'.*'iccid'.*; and \d more/,
+        /'Statuss' is not a column.*did you mean 'status'.*'iccidd'.*'iccid'.*; and \d more/,
       ),
     });
   });

@@ -9,7 +9,6 @@ import type { RecordField } from '../../contract/record-fields.ts';
 import { type RowFault, rowBytesMax, type SourceRow, shownValue } from './check-row.ts';
 import { type Column, type ColumnMapping, type Layout, readLayout } from './csv-layout.ts';
 import { utf8RuleOf } from './encoding.ts';
-import { ImportError } from './error.ts';
 import { readHead, unreadable } from './source-head.ts';
 
 /** After this many bytes without a row, the source is assumed not to be CSV. */
@@ -79,11 +78,14 @@ function describeBreak({ code, lines = 1, column }: CsvError): string {
   return `up to line ${lines}, it must be RFC 4180, with quotes doubled inside quotes: ${breaks[code] ?? code}${cell}`;
 }
 
+/** The layout of a source, and what separates its cells. */
+type Table = Layout & { readonly separator: CsvSeparator };
+
 /** Converts the records of a source to rows, and reports rows without a record. */
 class RowReader {
   readonly #separator: CsvSeparator;
   readonly #reading: CsvReading;
-  #layout: Layout | undefined;
+  #layout: Table | undefined;
   /** Lines that ended before the next record. */
   #lines = 0;
 
@@ -101,7 +103,7 @@ class RowReader {
     const layout = this.#layout;
     if (layout === undefined) this.#readHeader(record, bytes);
     else if (isBlankRow(record) || isHeader(record, layout)) this.#reading.onSkipped?.();
-    else return { line, ...readRecord(bytes.subarray(blank.length), record, layout, this.#separator) };
+    else return { line, ...readRecord(bytes.subarray(blank.length), record, layout) };
     return undefined;
   }
 
@@ -113,7 +115,7 @@ class RowReader {
   #readHeader(record: readonly string[], bytes: Buffer): void {
     if (isBlankRow(record) || isPreamble(record)) return;
     if (!isUtf8(bytes)) throw unreadable(`its first line must be ${utf8RuleOf(bytes)}`);
-    this.#layout = readLayout(record, this.#reading.mapping);
+    this.#layout = { ...readLayout(record, this.#reading.mapping), separator: this.#separator };
   }
 }
 
@@ -138,10 +140,7 @@ async function* inRows(source: AsyncIterable<Buffer>, pending: PendingBytes): As
   for await (const chunk of source) {
     pending.push(chunk);
     if (pending.length > gapBytesMax) {
-      throw new ImportError(
-        'UNREADABLE',
-        `Cannot import the CSV file past ${pending.start} bytes: a row must follow within ${gapBytesMax} bytes`,
-      );
+      throw unreadable(`past ${pending.start} bytes, a row must follow within ${gapBytesMax} bytes`);
     }
     yield chunk;
   }
@@ -151,17 +150,12 @@ async function* inRows(source: AsyncIterable<Buffer>, pending: PendingBytes): As
  * Reads a record from its bytes, which may end with a line end. The bytes are needed because the
  * parser's cells show U+FFFD both for itself and for invalid UTF-8.
  */
-function readRecord(
-  bytes: Buffer,
-  cells: readonly string[],
-  layout: Layout,
-  separator: CsvSeparator,
-): Pick<SourceRow, 'raw' | 'content'> {
+function readRecord(bytes: Buffer, cells: readonly string[], table: Table): Pick<SourceRow, 'raw' | 'content'> {
   const isText = isUtf8(bytes);
   const raw = bytes.toString(isText ? 'utf8' : 'latin1').replace(/[\r\n]+$/, '');
-  const rule = isText ? ruleOfCells(cells, layout) : utf8RuleOf(bytes);
+  const rule = isText ? ruleOfCells(cells, table) : utf8RuleOf(bytes);
   if (rule !== undefined) return { raw, content: { faults: [{ field: '', value: null, rule }] } };
-  return { raw, content: csvRowContent(cells, raw, layout, separator) };
+  return { raw, content: csvRowContent(cells, raw, table) };
 }
 
 /** The rule that the cells of a row break, whatever their columns mean. */
@@ -184,39 +178,33 @@ function ruleOfCells(cells: readonly string[], { header, unnamed, width, columns
 const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length ?? 0;
 
 /**
- * Converts a row of a CSV source to the value that the same row has in NDJSON. An empty cell is an
- * absent field, except for a device id, which is required and may be an empty string, and for other
+ * Converts a row of a CSV source to the value that it has in NDJSON. An empty cell is an absent
+ * field, except for a device id, which is required and may be an empty string, and for other
  * strings if the cell is quoted, as our CSV reports write an empty string. Removes the apostrophe
  * that our CSV reports put before a string that a spreadsheet would run as a formula. A mapping may
  * say what a cell means.
  */
-function csvRowContent(
-  cells: readonly string[],
-  raw: string,
-  layout: Layout,
-  separator: CsvSeparator,
-): SourceRow['content'] {
+function csvRowContent(cells: readonly string[], raw: string, table: Table): SourceRow['content'] {
   const faults: RowFault[] = [];
   const value: Record<string, unknown> = {};
   const product: Record<string, unknown> = {};
   const set = (name: string, field: RecordField | undefined, text: string): void => {
-    const shown = field?.type === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text;
-    if (field?.path[1] === undefined) value[name] = shown;
-    else product[field.path[1]] = shown;
+    if (field?.path[1] === undefined) value[name] = text;
+    else product[field.path[1]] = text;
   };
-  for (const column of layout.columns) {
+  for (const column of table.columns) {
     const { name, field, at, values } = column;
     const cell = cells[at] ?? '';
     const meaning = values?.get(revealText(cell));
     const isEmpty = (meaning ?? cell) === '';
-    if (isEmpty && (!field?.mayBeEmpty || (field.isOptional && !isQuoted(at, raw, separator)))) continue;
+    if (isEmpty && (!field?.mayBeEmpty || (field.isOptional && !isQuoted(at, raw, table.separator)))) continue;
     // the digits are tested first: reading them takes 0.2 µs
     const isWritten = name === 'iccid' && !/^\d+$/.test(cell);
     const text = meaning ?? (isWritten ? readIccid(revealText(cell)) : revealText(cell));
     if (values !== undefined) faults.push(...faultsOf(column, values, text));
     set(name, field, text);
   }
-  for (const [name, field, text] of layout.constants) set(name, field, text);
+  for (const [name, field, text] of table.constants) set(name, field, text);
   return faults.length > 0 ? { faults } : { value: { ...value, product } };
 }
 

@@ -82,9 +82,10 @@ describe('reading NDJSON', () => {
     ['{"period":30.00000000000000000001,"id":"p"}', '30.00000000000000000001'],
     ['{"period":30.0}', 30],
     ['{"period":1.5}', 1.5],
-  ])('leaves a period as a string if parsing would make it whole: %s', async (product, period) => {
+  ])('leaves a number as a string if parsing would make it whole: %s', async (product, period) => {
     const [row] = await read(`{"product":${product}}`);
     expect(row?.content).toMatchObject({ value: { product: { period } } });
+    expect(await read('{"auto_renew":1e-400}')).toMatchObject([{ content: { value: { auto_renew: '1e-400' } } }]);
   });
 
   test('reads a line of exactly the maximum length', async () => {
@@ -153,7 +154,7 @@ describe('the summary line of an export, read as NDJSON,', () => {
     [
       'the second of two is not whole',
       three + three.replace('{"a":3}\n', ''),
-      /past line 7: .*had 3 rows, 2 are present/,
+      /up to line 7, .*had 3 rows, 2 are present/,
     ],
   ])('rejects an export when %s', async (_title, text, message) => {
     await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringMatching(message) });

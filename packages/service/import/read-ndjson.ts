@@ -2,7 +2,7 @@ import { DepthError, parseJson, RepeatedError } from '../../contract/json-object
 import { readSummaryLine, summaryStart } from '../../contract/report.ts';
 import { type RowFault, rowBytesMax, type SourceRow, shownName } from './check-row.ts';
 import { utf8RuleOf } from './encoding.ts';
-import { ImportError } from './error.ts';
+import { unreadable } from './source-head.ts';
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -28,9 +28,8 @@ function countLine(rows: number, line: number, text: string): number {
   const summary = text.startsWith(summaryStart) ? readSummaryLine(text) : undefined;
   if (summary === undefined) return rows + 1;
   if (summary.rows === rows) return 0;
-  throw new ImportError(
-    'UNREADABLE',
-    `Cannot import past line ${line}: the exported report must be complete: it had ${summary.rows} rows, ${rows} are present; export it again`,
+  throw unreadable(
+    `up to line ${line}, the exported report must be complete: it had ${summary.rows} rows, ${rows} are present; export it again`,
   );
 }
 
@@ -87,9 +86,8 @@ function readLine(line: number, bytes: Buffer, parse: typeof parseRow): SourceRo
   }
   if (text === '') return undefined;
   if (text.startsWith('[') && line === 1) {
-    throw new ImportError(
-      'UNREADABLE',
-      "Cannot import a JSON array: the source must be NDJSON, one JSON object per line; convert it with: jq -c '.[]' FILE",
+    throw unreadable(
+      "it must be NDJSON, one JSON object per line: it is a JSON array; convert it with: jq -c '.[]' FILE",
     );
   }
   return { line, raw: text, content: parse(text) };
@@ -101,13 +99,14 @@ const rowDepthMax = 4;
 /** A member's number that is not written as a whole one; a valid row has none. */
 const oddNumber = /(?<!\\)"\s*:\s*(?!\d{1,9}(?:\.0+)?\s*[,}])(-?\d[^\s,}]*)/;
 
-/** Parses the JSON of a row. A period that parsing would make whole, `1e-400`, stays a string. */
+/** Parses the JSON of a row. A number that parsing would make whole, `1e-400`, stays a string. */
 function parseRow(text: string): SourceRow['content'] {
   try {
     const value = parseJson(text, rowDepthMax);
-    const { product } = (value ?? {}) as { readonly product?: { period?: unknown } };
+    const row = (value ?? {}) as { auto_renew?: unknown; readonly product?: { period?: unknown } };
     const [, digits] = oddNumber.exec(text) ?? [];
-    if (Number.isInteger(product?.period) && product?.period === Number(digits)) product.period = digits;
+    if (row.product?.period === Number(digits) && Number.isInteger(Number(digits))) row.product.period = digits;
+    if (row.auto_renew === Number(digits)) row.auto_renew = digits;
     return { value };
   } catch (error) {
     if (error instanceof RepeatedError) return fault('given once, not repeatedly', shownName(error.path));

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { checkRow, type RowFault, type SourceRow } from './check-row.ts';
+import { checkRow, type RowFault, type SourceRow, type Spellings } from './check-row.ts';
 import type { ColumnMapping } from './csv-layout.ts';
 import { type DecompressionLimits, decompress, fileWindowBytesMax } from './decompress.ts';
 import { toUtf8 } from './encoding.ts';
@@ -56,9 +56,11 @@ export interface Tally {
   skipped: number;
   /** The first valid records, as JSON. */
   readonly first: string[];
+  /** Spellings of booleans other than `true` and `false`, and what each means. */
+  readonly spellings: Spellings;
 }
 
-export const noRowsYet = (): Tally => ({ read: 0, rejected: 0, skipped: 0, first: [] });
+export const noRowsYet = (): Tally => ({ read: 0, rejected: 0, skipped: 0, first: [], spellings: new Map() });
 
 /** Most records in `first`. */
 const firstMax = 3;
@@ -76,7 +78,7 @@ export async function* readValidRows(
   for await (const sourceRow of readRows(source, reading)) {
     reading.tally.read += 1;
     const { content } = sourceRow;
-    const checked = 'faults' in content ? content : checkRow(content.value);
+    const checked = 'faults' in content ? content : checkRow(content.value, reading.tally.spellings);
     if ('row' in checked) {
       if (reading.tally.first.length < firstMax) reading.tally.first.push(checked.row.record);
       yield checked.row;
@@ -93,14 +95,10 @@ async function rejectRow(
 ): Promise<void> {
   tally.rejected += 1;
   await onRejected({ line, errors, raw });
-  if (tally.rejected > rejectedMax) throw tooManyRejected(line, rejectedMax);
+  if (tally.rejected <= rejectedMax) return;
+  const rule = `at most ${rejectedMax} rows may be rejected; correct the source first`;
+  throw new ImportError('BAD_ROWS', `Cannot continue past line ${line}: ${rule}`);
 }
-
-const tooManyRejected = (line: number, max: number): ImportError =>
-  new ImportError(
-    'BAD_ROWS',
-    `Cannot continue past line ${line}: at most ${max} rows may be rejected; correct the source first`,
-  );
 
 /** The text of a source in UTF-8. */
 export const decompressed = (

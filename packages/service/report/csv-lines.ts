@@ -1,8 +1,8 @@
 import { guardText, recordColumns, writeRecordLine } from '../../contract/csv.ts';
 import { localText } from '../../contract/local-text.ts';
 import { type RecordField, recordFields, valueAt } from '../../contract/record-fields.ts';
-import { storedEnd, storedFields } from '../../contract/record-text.ts';
 import type { Zone } from '../../contract/zone.ts';
+import { storedEnd, storedFields } from './record-text.ts';
 
 // CSV from the stored JSON of records. The values of a record are copied, in words of four bytes,
 // if its JSON is as an import writes it and they need at most quotes. Other records are parsed,

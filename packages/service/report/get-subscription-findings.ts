@@ -1,12 +1,12 @@
 import type { SubscriptionFindings } from '../../contract/findings.ts';
 import { formatInstant } from '../../contract/instant.ts';
-import { textAround } from '../../contract/record-text.ts';
 import { reportFormats } from '../../contract/report.ts';
 import { type Finding, readCommitted, readFindings } from '../storage/read/findings.ts';
 import { countMatching } from '../storage/read/records.ts';
 import type { TenantId, TenantReader } from '../storage/store.ts';
 import { readRevision } from '../storage/tables/tenant-revision.ts';
 import type { TimedReport } from './list-subscriptions.ts';
+import { textAround } from './record-text.ts';
 import type { ReportContext } from './report-query.ts';
 import { createStages } from './stages.ts';
 

@@ -1,4 +1,5 @@
 import { recordFields } from '../../../contract/record-fields.ts';
+import { foldName } from '../../../contract/suggest.ts';
 
 /** A field of a record in an import. */
 export interface ImportField {
@@ -41,24 +42,28 @@ export function suggestChoices(header: readonly string[], saved: string | null):
   for (const { name } of importFields) {
     const column = columns[name];
     if (column !== undefined && header.includes(column)) choices[name] = { column };
-    else if (constants[name] !== undefined && !header.includes(name)) choices[name] = { constant: constants[name] };
+    else if (constants[name] !== undefined && columnNamed(name, header) === undefined)
+      choices[name] = { constant: constants[name] };
   }
   const used = new Set(Object.values(choices).flatMap((choice) => ('column' in choice ? [choice.column] : [])));
   for (const { name } of importFields) {
     if (choices[name] !== undefined) continue;
-    const column = header.find((each) => each === name) ?? header.find((each) => plainOf(each) === plainOf(name));
-    if (column !== undefined && column !== '' && !used.has(column)) choices[name] = { column };
+    const column = columnNamed(name, header);
+    if (column !== undefined && !used.has(column)) choices[name] = { column };
   }
   return choices;
 }
 
-const plainOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+/** The column with the name of a field, as an import compares names. */
+const columnNamed = (name: string, header: readonly string[]): string | undefined =>
+  header.find((each) => each === name) ?? header.find((each) => foldName(each) === foldName(name));
 
 /** Whether an import needs no mapping: each column has the name of its field. */
 export function isPlain(header: readonly string[], choices: ColumnChoices): boolean {
-  const named = Object.entries(choices).filter(([name, choice]) => 'column' in choice && choice.column === name);
-  const columns = header.filter((name) => name !== '');
-  return named.length === Object.keys(choices).length && columns.every((name) => choices[name] !== undefined);
+  const columns = Object.entries(choices).map(([name, choice]) =>
+    'column' in choice && foldName(choice.column) === foldName(name) ? choice.column : undefined,
+  );
+  return !columns.includes(undefined) && header.every((name) => name === '' || columns.includes(name));
 }
 
 /** The mapping of an import as JSON. */
@@ -81,7 +86,8 @@ export const missingIn = (choices: ColumnChoices): readonly string[] =>
  * chosen for another one.
  */
 export function isLoadedAnyway(name: string, header: readonly string[], choices: ColumnChoices): boolean {
+  const column = columnNamed(name, header);
   const isOther = ([field, choice]: [string, ColumnChoice]) =>
-    field !== name && 'column' in choice && choice.column === name;
-  return header.includes(name) && !Object.entries(choices).some(isOther);
+    field !== name && 'column' in choice && choice.column === column;
+  return column !== undefined && !Object.entries(choices).some(isOther);
 }

@@ -24,7 +24,7 @@ export function describeFile(name: string, start: Uint8Array): FileKind | undefi
   if (inner.endsWith('.csv')) return { format: 'csv', encoding };
   if (/\.(ndjson|jsonl)$/.test(inner)) return { format: 'ndjson', encoding };
   if (encoding !== undefined) return undefined;
-  return { format: new TextDecoder().decode(start).trimStart().startsWith('{') ? 'ndjson' : 'csv', encoding };
+  return { format: /^\s*[{[]/.test(new TextDecoder().decode(start)) ? 'ndjson' : 'csv', encoding };
 }
 
 function encodingOf(start: Uint8Array): FileKind['encoding'] {

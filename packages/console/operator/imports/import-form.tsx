@@ -136,6 +136,9 @@ const Outcome = ({ outcome }: { outcome: LoadSummary }) => (
   <section class="stack" aria-label={titleOf(outcome)}>
     <h3>{titleOf(outcome)}</h3>
     <ImportCounts counts={outcome} />
+    {outcome.notes?.map((note) => (
+      <p key={note}>{note}</p>
+    ))}
     {outcome.rejected > 0 && <RejectedRows id={outcome.import_id} rows={outcome.errors} rejected={outcome.rejected} />}
     {outcome.first_records?.[0] !== undefined && (
       <>

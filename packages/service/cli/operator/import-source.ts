@@ -26,7 +26,13 @@ export interface ImportSource {
   open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
 }
 
-const extensions: Readonly<Record<string, ImportFormat>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
+const extensions: Readonly<Record<string, ImportFormat>> = {
+  '.csv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+  // their first bytes are refused, with a remedy
+  ...{ '.json': 'ndjson', '.parquet': 'ndjson', '.xlsx': 'ndjson' },
+};
 
 /** Opens a source and determines its format, from the option or from the extension. */
 export function openImportSource(

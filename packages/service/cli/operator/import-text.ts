@@ -31,7 +31,12 @@ type ImportResult = Omit<LoadSummary, 'correlation_id'>;
 /** Prints the result of an import, and before its text the rejected rows that it lists. */
 export function writeImport(output: Output, { json, replace }: ImportCommandOptions, result: ImportResult): void {
   if (json !== true) for (const row of result.errors) output.stderr.write(`${rejectedText(row)}\n`);
-  writeResult(output, json === true, result, summaryText(result, replace === true) + recordsText(result));
+  writeResult(
+    output,
+    json === true,
+    result,
+    [summaryText(result, replace === true), ...(result.notes ?? [])].join('\n') + recordsText(result),
+  );
 }
 
 function recordsText({ first_records: records = [] }: ImportResult): string {

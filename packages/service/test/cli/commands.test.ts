@@ -50,7 +50,7 @@ describe('wrong use of the command line', () => {
       ['client', 'rotate', '--client-id', 'c', '--overlap-hours', 'soon'],
       'a number of hours from 0 to 9999, such as 24',
     ],
-    [['import', 'package.json', '--tenant', 't'], 'must end in .csv, .ndjson or .jsonl'],
+    [['import', 'LICENSE', '--tenant', 't'], 'must end in .csv, .ndjson or .jsonl'],
     [['import', 'nofile', '--tenant', 't'], "Cannot read 'nofile': it must be a file that this user can read (ENOENT)"],
     [
       ['import', 'a.csv', '--tenant', 't', '--format', 'xml'],

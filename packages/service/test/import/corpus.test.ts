@@ -19,6 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 interface Got {
   readonly records: readonly unknown[];
   readonly skipped: number;
+  readonly notes: readonly string[];
   readonly rejected: readonly string[];
   readonly refused: string | undefined;
 }
@@ -36,11 +37,12 @@ function check({ expected }: CorpusFile, got: Got): void {
     expect(got.refused?.length).toBeLessThanOrEqual(200);
     return;
   }
-  const { records, skipped = 0, rejected = [] } = expected;
+  const { records, skipped = 0, notes = [], rejected = [] } = expected;
   const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   expect(got).toEqual({
     records: sorted,
     skipped,
+    notes,
     refused: undefined,
     rejected: rejected.map((each) => expect.stringContaining(each)),
   });
@@ -90,11 +92,12 @@ describe('a file of the corpus, loaded by command,', () => {
         args.push('--columns', join(folder, `${n}.json`));
       }
       const { stdout, stderr } = await runHere(args, environment);
-      const { skipped = 0, errors = [] } = stdout === '' ? {} : JSON.parse(stdout);
+      const { skipped = 0, notes = [], errors = [] } = stdout === '' ? {} : JSON.parse(stdout);
       const refused = stdout === '' ? stderr.trim() : undefined;
       check(file, {
         records: await storedIn(store, tenant as TenantId),
         skipped,
+        notes,
         rejected: sentencesOf(errors),
         refused,
       });
@@ -127,11 +130,17 @@ describe('a file of the corpus, loaded over HTTP,', () => {
         headers: { authorization: `Bearer ${token}`, 'content-type': loadMediaTypes[file.format] },
         body: new Uint8Array(file.bytes),
       });
-      const { skipped = 0, errors = [], detail } = (await response.json()) as never as Record<string, never>;
+      const {
+        skipped = 0,
+        notes = [],
+        errors = [],
+        detail,
+      } = (await response.json()) as never as Record<string, never>;
       expect(response.status).toBe('refused' in file.expected ? 400 : 200);
       check(file, {
         records: await storedIn(service.store, tenant),
         skipped,
+        notes,
         rejected: sentencesOf(response.ok ? errors : []),
         refused: detail,
       });

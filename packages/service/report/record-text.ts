@@ -1,4 +1,4 @@
-import { type RecordField, recordFields, recordWith } from './record-fields.ts';
+import { type RecordField, recordFields, recordWith } from '../../contract/record-fields.ts';
 
 // The only file that knows the text of a record in the store: the JSON that an import writes, with
 // the members of `recordFields` in their order and nothing between them. Records that were written
