@@ -5,6 +5,7 @@ import { accessibilityFaults } from '../../../test/support/accessibility-faults.
 import { hasChromium } from '../../../test/support/chromium.ts';
 import { drawPart } from '../../../test/support/draw.ts';
 import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
+import { storedRecords } from '../../../test/support/stored-records.ts';
 import type { TenantId } from '../../service/storage/store.ts';
 import { setColumnsStatement } from '../../service/storage/tables/tenant.ts';
 
@@ -37,12 +38,7 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
     page.locator('input[type=file]').setInputFiles(file(name, content));
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const select = (field: string) => page.getByLabel(field, { exact: true });
-  const storedIn = (tenant: TenantId): Promise<unknown[]> =>
-    consoles.service.store.readTenant(tenant, async (reader) =>
-      (await reader.all('select record from subscription where tenant_id = $1 order by id')).map(({ record }) =>
-        JSON.parse(String(record)),
-      ),
-    );
+  const storedIn = (tenant: TenantId) => storedRecords(consoles.service.store, tenant);
 
   test('are chosen, with values for what it lacks, and its first rows are shown before it is loaded', async () => {
     await open('acme');
@@ -90,8 +86,12 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
     await button('Check the file').click();
     await page.getByRole('heading', { name: 'Checked, nothing was changed' }).waitFor();
     await expect.poll(() => select('Value of auto_renew').inputValue()).toBe('false');
-    await page.getByRole('table', { name: 'Imports' }).getByRole('link').first().click();
+    const time = page.getByRole('table', { name: 'Imports' }).locator('a time').first();
+    await time.hover();
+    await page.locator('#tooltip').waitFor();
+    await time.click();
     await page.getByText('iccid: SIM').waitFor();
+    await page.locator('#tooltip').waitFor({ state: 'hidden' });
     await page.getByText('auto_renew = "false"').waitFor();
   });
 

@@ -33,6 +33,8 @@ test('values of a field may mean texts, true, false and integers, or nothing if 
 });
 
 test.each([
+  ['{},"column":{}', "it has 'column'"],
+  ['[]', "'values' must be a JSON object"],
   ['{"statu":{"A":"ACTIVE"}}', "'statu' is none; did you mean 'status'?"],
   ['{"status":"ACTIVE"}', `'values.status' must be a JSON object, such as {"A":"ACTIVE"}`],
   ['{"status":{}}', "'values.status' must be a JSON object"],

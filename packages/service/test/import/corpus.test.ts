@@ -7,6 +7,7 @@ import { drawPart } from '../../../../test/support/draw.ts';
 import { openSqlite } from '../../../../test/support/engines.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
+import { storedRecords } from '../../../../test/support/stored-records.ts';
 import { freePort } from '../../../../tools/free-port.ts';
 import { loadMediaTypes } from '../../../contract/load.ts';
 import { openStore } from '../../storage/open-store.ts';
@@ -23,13 +24,6 @@ interface Got {
   readonly rejected: readonly string[];
   readonly refused: string | undefined;
 }
-
-const storedIn = (store: Store, tenant: TenantId): Promise<unknown[]> =>
-  store.readTenant(tenant, async (reader) =>
-    (await reader.all('select record from subscription where tenant_id = $1 order by id')).map(({ record }) =>
-      JSON.parse(String(record)),
-    ),
-  );
 
 function check({ expected }: CorpusFile, got: Got): void {
   if ('refused' in expected) {
@@ -95,7 +89,7 @@ describe('a file of the corpus, loaded by command,', () => {
       const { skipped = 0, notes = [], errors = [] } = stdout === '' ? {} : JSON.parse(stdout);
       const refused = stdout === '' ? stderr.trim() : undefined;
       check(file, {
-        records: await storedIn(store, tenant as TenantId),
+        records: await storedRecords(store, tenant as TenantId),
         skipped,
         notes,
         rejected: sentencesOf(errors),
@@ -138,7 +132,7 @@ describe('a file of the corpus, loaded over HTTP,', () => {
       } = (await response.json()) as never as Record<string, never>;
       expect(response.status).toBe('refused' in file.expected ? 400 : 200);
       check(file, {
-        records: await storedIn(service.store, tenant),
+        records: await storedRecords(service.store, tenant),
         skipped,
         notes,
         rejected: sentencesOf(response.ok ? errors : []),

@@ -99,11 +99,9 @@ describe('a file in another encoding', () => {
 
   test('that it is not, is refused before its first row is loaded', async () => {
     const file = join(folder, 'wrong.csv');
-    const bytes = encoded(csvText([named('x'), named('Łódź')]), 'WINDOWS-1250');
-    writeFileSync(file, bytes);
-    const rule = 'it must be shift_jis, the encoding that was named';
+    writeFileSync(file, encoded(csvText([named('x'), named('Łódź')]), 'WINDOWS-1250'));
     const { stderr } = await runHere(['import', file, '--tenant', 'acme', '--encoding', 'sjis'], environment);
-    expect(stderr).toContain(rule);
+    expect(stderr).toMatch(/it must be shift_jis, the encoding that was named: it is not, within \d+ bytes\n/);
   });
 });
 

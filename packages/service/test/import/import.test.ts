@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addTenant } from '../../../../test/support/add-tenant.ts';
 import { csvText } from '../../../../test/support/csv-text.ts';
 import { engines, pooledPostgres, type TestStore } from '../../../../test/support/engines.ts';
+import { storedRecords } from '../../../../test/support/stored-records.ts';
 import { importRecords } from '../../import/import-records.ts';
 import type { ImportFormat, RejectedRow } from '../../import/read-valid-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts';
@@ -29,12 +30,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(firstRecords.length).toBe(Math.min(3, summary.accepted));
     return { ...summary, errors: rejected };
   };
-  const stored = (tenant: TenantId): Promise<unknown[]> =>
-    store.readTenant(tenant, async (reader) =>
-      (await reader.all('select record from subscription where tenant_id = $1 order by id', [])).map(({ record }) =>
-        JSON.parse(String(record)),
-      ),
-    );
+  const stored = (tenant: TenantId) => storedRecords(store, tenant);
   const revisionOf = async (tenant: TenantId) => (await findTenant(store, tenant))?.revision;
   const sorted = (values: readonly SyntheticRow[]) => values.map(recordOf).toSorted((a, b) => (a.id < b.id ? -1 : 1));
 

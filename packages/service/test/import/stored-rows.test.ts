@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addTenant } from '../../../../test/support/add-tenant.ts';
-import { csvText } from '../../../../test/support/csv-text.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { importRecords } from '../../import/import-records.ts';
@@ -22,11 +21,11 @@ describe.each(drawOne(engines, import.meta.url))(
     let tenant: TenantId;
     let tenants = 0;
     const revision = async () => (await findTenant(store, tenant))?.revision;
-    const load = async (text: string | Buffer, into = store, format: 'ndjson' | 'csv' = 'ndjson') => {
+    const load = async (text: string | Buffer) => {
       const source = (async function* () {
         yield typeof text === 'string' ? Buffer.from(text) : text;
       })();
-      return importRecords(into, tenant, source, { format, dryRun: false, onRejected: () => undefined });
+      return importRecords(store, tenant, source, { format: 'ndjson', dryRun: false, onRejected: () => undefined });
     };
     const stored = () =>
       store.readTenant(tenant, async (reader) => ({
@@ -35,10 +34,6 @@ describe.each(drawOne(engines, import.meta.url))(
         ),
         problems: (await checkCounts(reader)).problems,
       }));
-    const whole = (values: readonly SyntheticRow[]) => ({
-      records: values.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-      problems: [],
-    });
     /** Fills a new tenant with the rows. */
     const begin = async (): Promise<void> => {
       tenants += 1;
@@ -64,11 +59,6 @@ describe.each(drawOne(engines, import.meta.url))(
       expect(await revision()).toBe(1);
     });
 
-    test('counts a stored row of a CSV file as unchanged', async () => {
-      await begin();
-      expect(await load(csvText(rows), store, 'csv')).toMatchObject({ inserted: 0, updated: 0, unchanged: 3 });
-    });
-
     test('rejects a row that is not UTF-8, although its bytes read as Latin-1 are a stored record', async () => {
       await begin();
       const accented = { ...first, email: null, product: { ...first.product, name: 'Café' } };
@@ -77,20 +67,6 @@ describe.each(drawOne(engines, import.meta.url))(
       const line = `${(await stored()).records.map(({ email, ...record }) => JSON.stringify(record)).find((text) => text.includes('Café'))}\n`;
       expect(await load(line)).toMatchObject({ unchanged: 1, rejected: 0 });
       expect(await load(Buffer.from(line, 'latin1'))).toMatchObject({ unchanged: 0, rejected: 1 });
-    });
-
-    test('takes the last row of an id, although an earlier one is stored', async () => {
-      await begin();
-      const changed = { ...first, status: 'OTHER' };
-      expect(await load(ndjson([...rows, changed]))).toMatchObject({ inserted: 0, updated: 1, unchanged: 2 });
-      expect(await stored()).toEqual(whole([changed, second, third]));
-    });
-
-    test('rejects a row with two ids', async () => {
-      await begin();
-      const text = `${JSON.stringify(first).slice(0, -1)},"id":"other"}\n`;
-      expect(await load(text)).toMatchObject({ rejected: 1, inserted: 0, updated: 0, unchanged: 0 });
-      expect(await stored()).toEqual(whole(rows));
     });
 
     test('removes the stored email address of a row that has none, and no other', async () => {
