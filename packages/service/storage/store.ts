@@ -160,6 +160,18 @@ export interface StoreCheck {
   readonly message: string;
 }
 
+/** How long a store works, and what it keeps. */
+export interface KeepingOptions {
+  /**
+   * Timeout of an operation without a deadline, in milliseconds; `operationMsDefault` when omitted.
+   */
+  readonly operationMs?: number;
+  /** Whether former versions of changed records are kept; true when omitted. */
+  readonly keepsHistory?: boolean;
+  /** The storage budget of a tenant in bytes; none when omitted, or 0. */
+  readonly tenantBytesMax?: number;
+}
+
 /** Connections of a pool, and the work that waits for one. */
 export interface PoolUse {
   readonly busy: number;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { driverUrl, neverSendClearText } from '../../../outgoing/database.ts';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
-import type { PoolUse, TenantId } from '../store.ts';
+import type { KeepingOptions, PoolUse, TenantId } from '../store.ts';
 import { closeAtOnce, connectMsMax } from './connect.ts';
 import { isConnectionLost, toStorageError, translateError, withAddress } from './error.ts';
 import { serverTimeouts, sessionOptions } from './session.ts';
@@ -9,18 +9,10 @@ import { parserOf } from './wire/batch.ts';
 import { readMessages } from './wire/driver.ts';
 
 /** How to connect to PostgreSQL, and callbacks for connection problems. */
-export interface PostgresOptions {
+export interface PostgresOptions extends KeepingOptions {
   readonly url: string;
   /** Maximum connections in the pool, at least 1. */
   readonly poolSize: number;
-  /**
-   * Timeout of an operation without a deadline, in milliseconds; `operationMsDefault` when omitted.
-   */
-  readonly operationMs?: number;
-  /** Whether former versions of changed records are kept; true when omitted. */
-  readonly keepsHistory?: boolean;
-  /** The storage budget of a tenant in bytes; none when omitted, or 0. */
-  readonly tenantBytesMax?: number;
   /** Called for each idle connection that breaks; the pool replaces it, and statements fail. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
   /**

@@ -19,6 +19,7 @@ import {
   type DirectorySql,
   type DirectoryStatement,
   type ImportLock,
+  type KeepingOptions,
   type MigrationResult,
   type ReadOptions,
   type Row,
@@ -48,7 +49,7 @@ import { SqliteWriter } from './writer.ts';
  * that acknowledged writes survive a crash of the process and a power failure. Several processes
  * may share the folder.
  */
-export function openSqliteStore(folder: string, options: SqliteOptions = {}): Store {
+export function openSqliteStore(folder: string, options: KeepingOptions = {}): Store {
   const file = prepareFolder(folder);
   const use = lockShared(file);
   try {
@@ -57,14 +58,6 @@ export function openSqliteStore(folder: string, options: SqliteOptions = {}): St
     use.release();
     throw error;
   }
-}
-
-interface SqliteOptions {
-  readonly operationMs?: number;
-  /** Whether former versions of changed records are kept; true when omitted. */
-  readonly keepsHistory?: boolean;
-  /** The storage budget of a tenant in bytes; none when omitted, or 0. */
-  readonly tenantBytesMax?: number;
 }
 
 /** Connections and locks shared by all views of a store (`within`). */
@@ -89,7 +82,7 @@ interface SharedConnections {
 
 function openShared(
   file: string,
-  { operationMs = operationMsDefault, keepsHistory = true, tenantBytesMax: bytesMax = 0 }: SqliteOptions,
+  { operationMs = operationMsDefault, keepsHistory = true, tenantBytesMax: bytesMax = 0 }: KeepingOptions,
   use: UseLock,
 ): SharedConnections {
   const connection = new SqliteConnection(file, sqliteOpenWaitMs);
