@@ -17,23 +17,23 @@ export const rounded = /\b\d[.,]\d+E\+\d+\b/i;
  */
 export function readColumn(name: ListParameter, content: string) {
   const values = new Set<string>();
-  const invalid: string[] = [];
+  const invalid = new Map<number, string>();
   let repeated = 0;
   let header: string | undefined;
   const schema = filterParameters[name];
   for (const [at, line] of content.split(/\r\n|[\r\n]/).entries()) {
     const cells = name === 'iccid' && !rounded.test(line) ? iccidsIn(line) : [unquoted(line.trim())];
     for (const value of cells.filter((cell) => cell !== '')) {
-      const isFirst = values.size === 0 && invalid.length === 0 && header === undefined && cells.length === 1;
+      const isFirst = values.size === 0 && invalid.size === 0 && header === undefined && cells.length === 1;
       if (isFirst && isHeader(name, value)) header = value;
       else if (!fitsText(schema, value))
-        invalid.push(`line ${at + 1} must be ${ruleOf(schema)}: current value is '${value.slice(0, 64)}'`);
+        invalid.set(at, `line ${at + 1} must be ${ruleOf(schema)}: current value is '${value.slice(0, 64)}'`);
       else if (values.has(value)) repeated += 1;
       else values.add(value);
     }
   }
-  const more = invalid.length - faultsMax;
-  const faults = [...invalid.slice(0, faultsMax), ...(more > 0 ? [`${more} more lines are invalid`] : [])];
+  const faults = [...invalid.values()].slice(0, faultsMax);
+  if (invalid.size > faultsMax) faults.push(`${invalid.size - faultsMax} more lines are invalid`);
   if (values.size > listedMax)
     faults.push(`it must have at most ${listedMax} values; split it: current value is ${values.size}`);
   if (values.size === 0 && faults.length === 0) faults.push('it must have a value on a line of its own');
