@@ -51,6 +51,7 @@ describe('a pasted column', () => {
     expect(readPasted(`${iccids[0]}\n${iccids[1]}\n${iccids[0]}`)).toMatchObject({
       choices: [{ label: 'Subscriptions with any of 2 ICCIDs', detail: '1 repeated' }],
     });
+    expect(listsOf(`${iccids[0]} ${iccids[0]}`)).toEqual([['iccid', 1]]);
   });
 
   test.each([

@@ -42,7 +42,8 @@ export function readPasted(content: string) {
   const lines = content.trim();
   const column = readColumn('iccid', lines);
   const names = namesOf(lines, column);
-  const isOne = column.header !== undefined || (column.values.length === 1 && column.faults.length === 0);
+  const { header, values, repeated, faults } = column;
+  const isOne = header !== undefined || (values.length + repeated === 1 && faults.length === 0);
   if (!/[\r\n]/.test(lines) && (names.length > 1 || isOne)) return undefined;
   const read = names.map((name) => ({ name, list: readList(name, lines) }));
   const choices = read.flatMap(({ name, list }) =>

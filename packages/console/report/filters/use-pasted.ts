@@ -21,7 +21,10 @@ export function usePasted({ onPick, group, options, none }: PastedProps) {
       if (several === undefined) return options(typed);
       if ('fault' in several) return [];
       return several.choices.map(({ label, detail, apply }) => ({
-        ...{ key: label, label, detail, group },
+        key: label,
+        label,
+        detail,
+        group,
         onPick: () => onPick(apply),
       }));
     },
