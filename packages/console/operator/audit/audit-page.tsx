@@ -41,7 +41,7 @@ const columnsWith = (nameOf: (clientId: string) => string | undefined): readonly
       return (
         <>
           {name ?? id}
-          {name !== undefined && <span class="second-line">{id}</span>}
+          {name !== undefined && <span class="second-line small">{id}</span>}
         </>
       );
     },

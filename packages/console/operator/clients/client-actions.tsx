@@ -26,7 +26,7 @@ export function ClientActions({ client, onChanged }: ClientActionsProps) {
   });
   return (
     <div class="stack">
-      <div class="actions">
+      <div class="row gap-3">
         {!client.external && (
           <DialogButton
             permission="rotateClient"

@@ -20,7 +20,7 @@ export const ClientState = ({ client }: { client: Pick<Client, 'disabled_at'> })
 export const ClientName = ({ client: { client_id: id, name } }: { client: Pick<Client, 'client_id' | 'name'> }) => (
   <>
     <Link href={clientPath(id)}>{name ?? id}</Link>
-    {name !== null && <span class="second-line">{id}</span>}
+    {name !== null && <span class="second-line small">{id}</span>}
   </>
 );
 

@@ -21,7 +21,7 @@ export function HandOver({ credentials }: { credentials: Credentials }) {
   };
   return (
     <div class="stack">
-      <div class="actions">
+      <div class="row gap-3">
         <Button icon={Copy} onClick={() => void copyBoth()}>
           Copy both
         </Button>

@@ -80,7 +80,7 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
       )}
       {missing.length > 0 && <p class="warning-note">{texts.columns.missing(missing.join(', '))}</p>}
       {plan !== undefined && state.kind !== 'sending' && (
-        <div class="actions">
+        <div class="row gap-3">
           <ActionButton
             permission="loadSubscriptions"
             variant={isChecked || isLoaded ? 'secondary' : 'primary'}

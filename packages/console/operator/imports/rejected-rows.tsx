@@ -39,7 +39,7 @@ export function RejectedRows({ id, rows, rejected }: RejectedRowsProps) {
         items={shown}
         keyOf={({ line }) => String(line)}
       />
-      <div class="actions">
+      <div class="row gap-3">
         <Button icon={Download} onClick={() => saveFile(`rejected-${id}.ndjson`, mediaTypes.ndjson, linesOf(rows))}>
           {texts.download}
         </Button>

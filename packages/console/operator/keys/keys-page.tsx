@@ -35,7 +35,7 @@ export function KeysPage() {
   const list = useList('listKeys');
   return (
     <>
-      <div class="toolbar">
+      <div class="toolbar row gap-3">
         <p class="soft">Access keys sign access tokens; refresh keys protect refresh tokens.</p>
         <DialogButton
           permission="rotateKeys"

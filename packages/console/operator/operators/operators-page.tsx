@@ -17,7 +17,7 @@ export function OperatorsPage() {
   const list = useList('listOperators');
   return (
     <>
-      <div class="toolbar">
+      <div class="toolbar row gap-3">
         <p class="soft">People and systems use this console and the operator API with a token.</p>
         <DialogButton
           permission="createOperator"

@@ -49,7 +49,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
               {column.sortValue === undefined ? (
                 column.label
               ) : (
-                <button type="button" class="sort-button" onClick={() => sortBy(column)}>
+                <button type="button" class="sort-button bare" onClick={() => sortBy(column)}>
                   {column.label}
                   <span aria-hidden="true">{arrows[orderOf(column)]}</span>
                 </button>

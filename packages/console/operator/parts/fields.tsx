@@ -160,7 +160,7 @@ interface ChoiceProps extends Pick<MemberFieldProps, 'row' | 'value' | 'onChange
 
 /** Several of a few values, in the order of the schema. */
 const ListField = ({ row: { label, words = {}, refusalOf }, known, value, onChange }: ChoiceProps) => (
-  <fieldset class="choices">
+  <fieldset class="stack gap-1">
     <legend>{label}</legend>
     {known.map((each) => {
       const chosen = (name: string): boolean => Array.isArray(value) && value.includes(name);
@@ -183,7 +183,7 @@ const ListField = ({ row: { label, words = {}, refusalOf }, known, value, onChan
 
 /** One of a few values that need an explanation. */
 export const RadioField = ({ row: { label, words = {}, meanings = {} }, known, value, onChange }: ChoiceProps) => (
-  <fieldset class="choices">
+  <fieldset class="stack gap-1">
     <legend>{label}</legend>
     {known.map((each) => (
       <label key={each} class="checkbox choice">

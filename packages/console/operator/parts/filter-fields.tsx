@@ -64,7 +64,7 @@ interface FilterFieldsProps {
 export function FilterFields({ filters, children }: FilterFieldsProps) {
   const { query } = currentLocation.value;
   return (
-    <div class="toolbar">
+    <div class="toolbar row gap-3">
       <fieldset class="filter-fields" aria-label="Filters">
         {filters.map((filter) => (
           <FilterField key={filter.name} filter={filter} value={query.get(filter.name) ?? ''} />

@@ -34,7 +34,7 @@ export function ListView<T>({ label, list, columns, keyOf, empty }: ListViewProp
         />
       )}
       {hasMore && (
-        <div class="list-more">
+        <div class="list-more row gap-3">
           <p class="soft">There are more rows than these.</p>
           <Button busy={isLoading} onClick={showMore}>
             Show more

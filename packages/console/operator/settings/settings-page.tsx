@@ -29,7 +29,7 @@ export function SettingsPage() {
   );
   return (
     <>
-      <div class="toolbar">
+      <div class="toolbar row gap-3">
         <div class="filter">
           <TextField
             label="Search"

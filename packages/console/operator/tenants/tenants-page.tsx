@@ -69,7 +69,7 @@ function AllTenants() {
   const all = list.items?.length ?? 0;
   return (
     <>
-      <div class="toolbar">
+      <div class="toolbar row gap-3">
         <div class="search">
           <TextField
             type="search"
