@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
@@ -55,15 +54,5 @@ describe.skipIf(!hasChromium)('the findings in a browser', () => {
     await page.getByText(/^\d kinds have no finding$/).click();
     await expect.poll(() => folded.isVisible()).toBe(true);
     expect(await group('Active past its end').count()).toBe(0);
-  });
-
-  test('the file has a row for each example, and one for a kind without any', async () => {
-    page = await console.open('/console/findings');
-    const saving = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'CSV', exact: true }).click();
-    const [head, ...lines] = (await readFile(await (await saving).path(), 'utf8')).trimEnd().split('\r\n');
-    expect(head).toBe('finding,count,since,example,ids');
-    expect(lines.find((line) => line.startsWith('iccid-active-twice,1,'))).toMatch(/,8944500102198309999,b25l dHdv$/);
-    expect(lines).toContainEqual('active-past-end,0,,,');
   });
 });

@@ -1,8 +1,8 @@
 import type { SubscriptionSummary } from '../../../client/index.ts';
+import { guardText, writeCsvLine } from '../../../contract/csv.ts';
 import type { SummaryGroup } from '../../../contract/summary.ts';
 import { dateFormatter, formatDay } from '../../ui/format-date.ts';
 import { statusTone, statusWord } from '../../ui/status-label.tsx';
-import { csvOfRows } from '../export/csv-of-rows.ts';
 import { countStrings } from './count-strings.ts';
 
 const text = countStrings;
@@ -40,7 +40,7 @@ function labelOf(by: SummaryGroup, value: string | null): string {
   return by === 'month' ? month(new Date(value ?? '')) : (value ?? text.noPlan);
 }
 
-/** The counts as CSV, with the columns of `subreport summary -o csv`. */
+/** The counts as CSV, with the columns of `subreport summary -o csv`; no cell is a formula. */
 export function countsCsv(by: SummaryGroup, { total, by: counts }: SubscriptionSummary): string {
   const entries: readonly { value: string | null; name?: string; count: number }[] = counts[by] ?? [];
   const rows = [
@@ -48,5 +48,5 @@ export function countsCsv(by: SummaryGroup, { total, by: counts }: SubscriptionS
     ['total', '', String(total), ''],
     ...entries.map(({ value, count, name }) => [by, value ?? '', String(count), name ?? '']),
   ];
-  return csvOfRows(rows);
+  return rows.map((cells) => writeCsvLine(cells.map(guardText))).join('');
 }

@@ -5,11 +5,9 @@ import { formatMinute } from '../../ui/format-date.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
-import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { NoRecords } from '../session/no-records.tsx';
 import { titles } from '../titles.ts';
 import { FindingRows, wordsOf } from './finding-rows.tsx';
-import { findingsCsv } from './findings-csv.ts';
 import { findingsStrings } from './findings-strings.ts';
 
 const text = findingsStrings;
@@ -31,10 +29,7 @@ function Findings({ found }: { readonly found: SubscriptionFindings }) {
   if (total === 0) return <NoRecords />;
   const nought = findings.filter(({ count }) => count === 0);
   return (
-    <Card
-      title={present.length === 0 ? text.none : text.found(present.length, findings.length)}
-      actions={<SaveCsvButton what="findings" csv={() => findingsCsv(found)} />}
-    >
+    <Card title={present.length === 0 ? text.none : text.found(present.length, findings.length)}>
       <p class="soft">{text.hint(total, formatMinute(moment))}</p>
       {present.length > 0 && <FindingsTable findings={present} moment={moment} />}
       {nought.length > 0 && <NoughtKinds findings={nought} />}
