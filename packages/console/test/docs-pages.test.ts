@@ -1,35 +1,29 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
-import { hasChromium, type SharedBrowser, shareChromium } from '../../../test/support/chromium.ts';
-import { engines } from '../../../test/support/engines.ts';
-import { startService, type TestService } from '../../../test/support/service.ts';
-import { freePort } from '../../../tools/free-port.ts';
+import { hasChromium } from '../../../test/support/chromium.ts';
+import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
 
 describe.skipIf(!hasChromium)('the API reference in a browser', () => {
-  let service: TestService;
+  let consoles: BothConsoles;
   let management: string;
-  let browser: SharedBrowser;
+  let url: string;
   let page: Page;
   let foreign: string[];
   let failures: string[];
 
   beforeAll(async () => {
-    const port = await freePort();
-    management = `http://127.0.0.1:${port}`;
-    service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
-    browser = await shareChromium();
+    consoles = await startBothConsoles([]);
+    management = consoles.operatorUrl;
+    url = consoles.service.url;
   });
-  afterAll(async () => {
-    await browser.close();
-    await service.close();
-  });
+  afterAll(() => consoles.close());
   beforeEach(async () => {
-    page = await (await browser.newContext({ viewport: { width: 1200, height: 800 } })).newPage();
+    page = await (await consoles.browser.newContext({ viewport: { width: 1200, height: 800 } })).newPage();
     foreign = [];
     failures = [];
     page.on('request', (request) => {
-      const known = [service.url, management, 'data:'].some((start) => request.url().startsWith(start));
+      const known = [url, management, 'data:'].some((start) => request.url().startsWith(start));
       if (!known) foreign.push(request.url());
     });
     page.on('pageerror', (error) => failures.push(error.message));
@@ -44,12 +38,12 @@ describe.skipIf(!hasChromium)('the API reference in a browser', () => {
   });
 
   test('/ leads to the console', async () => {
-    await page.goto(service.url);
-    await page.waitForURL(`${service.url}/console`);
+    await page.goto(url);
+    await page.waitForURL(`${url}/console`);
   });
 
   test('/docs: the language of the samples is that of all operations, and remembered', async () => {
-    await page.goto(`${service.url}/docs`);
+    await page.goto(`${url}/docs`);
     const shown = (id: string) => page.locator(`#${id} .sample[open] > summary`).allTextContents();
     await page.locator('#listSubscriptions .sample > summary', { hasText: 'Python' }).click();
     await expect.poll(() => shown('getSubscription')).toEqual(['Python']);
@@ -68,7 +62,7 @@ describe.skipIf(!hasChromium)('the API reference in a browser', () => {
   });
 
   test('/docs: a search shows only operations that contain all words', async () => {
-    await page.goto(`${service.url}/docs`);
+    await page.goto(`${url}/docs`);
     await page.getByRole('searchbox').fill('tombstone changes');
     await page.getByText('1 operation', { exact: true }).waitFor();
     await expect.poll(() => page.locator('.operation:visible h3').allTextContents()).toEqual(['List changes']);
@@ -78,14 +72,14 @@ describe.skipIf(!hasChromium)('the API reference in a browser', () => {
   });
 
   test('/docs: axe finds no accessibility fault', async () => {
-    for (const [url, operation, colorScheme, width] of [
-      [service.url, 'listSubscriptions', 'light', 1280],
-      [service.url, 'listSubscriptions', 'dark', 360],
+    for (const [origin, operation, colorScheme, width] of [
+      [url, 'listSubscriptions', 'light', 1280],
+      [url, 'listSubscriptions', 'dark', 360],
       [management, 'createTenant', 'light', 1280],
     ] as const) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 800 });
-      await page.goto(`${url}/docs`);
+      await page.goto(`${origin}/docs`);
       await page.getByRole('button', { name: `Copy curl: ${operation}` }).waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
       await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);

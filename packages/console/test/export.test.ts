@@ -102,19 +102,6 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  test('a file whose number of rows a proxy removes says how many it has counted', async () => {
-    await openSubscriptions();
-    await page.route(/all=true/, async (route) => {
-      const response = await route.fetch();
-      const { 'x-total-count': _total, ...headers } = response.headers();
-      await route.fulfill({ response, headers });
-    });
-    await download('CSV');
-    await page.getByText('Complete: 4,000 rows, exactly as the service sent them.', { exact: true }).waitFor();
-    await download('Parquet');
-    await page.getByText('Complete, exactly as the service sent it.', { exact: true }).waitFor();
-  });
-
   test('a workbook has the records of the API, with the ICCID as text and the dates as dates', async () => {
     await openSubscriptions('?status=DEPLETED');
     const { file, name } = await download('Excel');
@@ -166,13 +153,6 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     expect(await readFile(await (await inUtc).path(), 'utf8')).not.toContain('+05:45');
   });
 
-  test('a browser that can stream to a chosen file saves the same bytes there', async () => {
-    await openSubscriptions('?status=ACTIVE', 'picker');
-    await choose('CSV');
-    await page.getByText(/^Complete: [\d,]+ rows, exactly as the service sent them\.$/).waitFor();
-    const saved = await savedFiles();
-    expect(saved.map(({ text }) => text)).toEqual([String(await fromApi('format=csv&status=ACTIVE'))]);
-  });
   const savedFiles = (): Promise<{ name: string; text: string }[]> =>
     page.evaluate(async () => {
       const files: { name: string; text: string }[] = [];
@@ -182,20 +162,25 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
       return files;
     });
 
-  test.each(['CSV', 'Excel'])('a transfer of %s that is cut leaves no file and says so', async (format) => {
-    await openSubscriptions('', 'picker');
-    fault = 'cut';
-    await choose(format);
-    await page.getByText('The file is incomplete and was not saved.', { exact: true }).waitFor();
-    expect(await savedFiles()).toEqual([]);
-    fault = undefined;
-    await page.getByRole('link', { name: 'All exports' }).click();
-    await page.getByRole('alert').waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Export again' }).click();
-    await page.getByText('Complete: 4,000 rows, exactly as the service sent them.', { exact: true }).waitFor();
-    expect((await savedFiles()).length).toBe(1);
-  });
+  test.each(['CSV', 'Excel'])(
+    'a transfer of %s that is cut leaves no file, and again saves all of it to the chosen one',
+    async (format) => {
+      await openSubscriptions('', 'picker');
+      fault = 'cut';
+      await choose(format);
+      await page.getByText('The file is incomplete and was not saved.', { exact: true }).waitFor();
+      expect(await savedFiles()).toEqual([]);
+      fault = undefined;
+      await page.getByRole('link', { name: 'All exports' }).click();
+      await page.getByRole('alert').waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Export again' }).click();
+      await page.getByText('Complete: 4,000 rows, exactly as the service sent them.', { exact: true }).waitFor();
+      const [saved, ...others] = await savedFiles();
+      expect(others).toEqual([]);
+      if (format === 'CSV') expect(saved?.text).toBe(String(await fromApi('format=csv')));
+    },
+  );
 
   test('an export goes on while the user moves to another page, shows how far it is, and can be cancelled', async () => {
     await openSubscriptions('', 'picker');

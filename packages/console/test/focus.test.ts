@@ -219,32 +219,6 @@ describe.skipIf(!hasChromium)('the focus in both consoles', () => {
     await expect.poll(() => rowOf(page)).toBe(await rows.nth(0).textContent());
   });
 
-  test('it moves to the button of each menu that a key has opened and Escape closes', async () => {
-    const { url } = consoles.service;
-    const page = await open(`${url}/console/`);
-    await signInReader(page);
-    await page.goto(`${url}/console/subscriptions`);
-    await page.waitForFunction(isSettled);
-    await page.keyboard.press('?');
-    const keys = await page.getByRole('dialog').locator('kbd').allTextContents();
-    await page.keyboard.press('Escape');
-    const opened: string[] = [];
-    for (const key of keys.filter((name) => /^[!-~]$/.test(name))) {
-      await page.waitForFunction(isSettled);
-      await page.evaluate(() => (document.activeElement as HTMLElement).blur());
-      await page.evaluate(takeDropped);
-      await page.keyboard.press(key);
-      await page.waitForFunction(isSettled);
-      const isMenu = await page.evaluate(() => document.querySelector(':popover-open') !== null);
-      await page.keyboard.press('Escape');
-      if (!isMenu) continue;
-      opened.push(key);
-      await page.waitForFunction(isSettled);
-      expect(await page.evaluate(takeDropped), key).toEqual([]);
-    }
-    expect(opened.sort()).toEqual(['/', 'e']);
-  });
-
   test.runIf(crawled.includes('report'))(
     'no control of the report console drops it',
     async () => {

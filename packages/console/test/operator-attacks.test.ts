@@ -1,43 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, type SharedBrowser, shareChromium } from '../../../test/support/chromium.ts';
-import { engines } from '../../../test/support/engines.ts';
-import { startService, type TestService } from '../../../test/support/service.ts';
-import { freePort } from '../../../tools/free-port.ts';
-import { operatorScopes } from '../../contract/oauth/grant.ts';
-import { generateOperatorToken, hashOperatorToken } from '../../service/auth/verify/authorize-operator.ts';
-import { insertOperatorToken } from '../../service/storage/tables/operator-token.ts';
+import { hasChromium } from '../../../test/support/chromium.ts';
+import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
+import { createExternalClient } from '../../service/auth/clients/manage-clients.ts';
+import type { TenantId } from '../../service/storage/store.ts';
 
 const script = '"><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>';
+/** An id has no blank. */
+const hostileId = '"><script>window.attacked=1</script>';
 
 describe.skipIf(!hasChromium)("attacks on the operator's console", () => {
-  let service: TestService;
-  let management: string;
-  let browser: SharedBrowser;
-
+  let consoles: BothConsoles;
   beforeAll(async () => {
-    const port = await freePort();
-    management = `http://127.0.0.1:${port}`;
-    service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
-    await service.createTenant('acme');
-    browser = await shareChromium();
+    consoles = await startBothConsoles([]);
   });
-  afterAll(async () => {
-    await browser.close();
-    await service.close();
-  });
+  afterAll(() => consoles.close());
 
-  test('HTML in the name of an operator is text on every page', async () => {
-    const token = generateOperatorToken();
-    const row = { id: 'hostile', name: `Op${script}`, scopes: [...operatorScopes], createdAt: 0, expiresAt: null };
-    await insertOperatorToken(service.store, row, hashOperatorToken(token));
-    const context = await browser.newContext();
-    const page = await context.newPage();
+  test('HTML in the name of an operator and in the id of a client is text on every page', async () => {
+    const { service, operatorUrl: management } = consoles;
+    const token = await consoles.createOperator(`Op${script}`);
+    await createExternalClient(service.store, 0, { tenant: 'acme' as TenantId, clientId: hostileId });
+    const page = await (await consoles.browser.newContext()).newPage();
     await page.goto(`${management}/console/`);
     await page.getByLabel(/token/i).first().fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('button', { name: /^Account/ }).waitFor();
-    const paths = ['', 'tenants', 'tenants/acme', 'clients', 'imports', 'audit', 'operators', 'keys'];
-    for (const path of paths) {
+    const client = `clients/${encodeURIComponent(hostileId)}`;
+    for (const path of ['', 'tenants', 'tenants/acme', 'clients', client, 'imports', 'audit', 'operators', 'keys']) {
       await page.goto(`${management}/console/${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');
@@ -47,7 +35,7 @@ describe.skipIf(!hasChromium)("attacks on the operator's console", () => {
       ]);
       expect([path, ...found]).toEqual([path, false, 0]);
       if (path === 'operators') await page.getByText('Op"><img').first().waitFor();
+      if (path === client) await page.getByRole('heading', { name: hostileId, level: 1 }).waitFor();
     }
-    await context.close();
   });
 });

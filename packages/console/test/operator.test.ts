@@ -15,10 +15,6 @@ import { directoryStatement, type TenantId } from '../../service/storage/store.t
 import { insertOperatorToken } from '../../service/storage/tables/operator-token.ts';
 import { insertTenant } from '../../service/storage/tables/tenant.ts';
 
-/** A name and an id that would run a script if they were not shown as text. */
-const hostileName = '<img src=x onerror=alert(1)>';
-const hostileId = '"><script>alert(1)</script>';
-
 const rows = [...syntheticRows({ count: 20, seed: 7, until: 1_780_000_000 })];
 const ndjson = (list: readonly object[]): Buffer => Buffer.from(list.map((row) => `${JSON.stringify(row)}\n`).join(''));
 const file = (content: Buffer) => ({ name: 'rows.ndjson', mimeType: 'application/x-ndjson', buffer: content });
@@ -37,7 +33,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     const port = await freePort();
     origin = `http://127.0.0.1:${port}`;
     service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
-    token = await createToken(hostileName, ['operator:read', 'operator:write', 'subscription:write']);
+    token = await createToken('ada', ['operator:read', 'operator:write', 'subscription:write']);
     readToken = await createToken('reader', ['operator:read']);
     browser = await shareChromium();
     page = await openPage();
@@ -334,20 +330,6 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     expect((await api('/clients')).data).toEqual([]);
   });
 
-  test('names with markup are shown as text', async () => {
-    await button('Create client').click();
-    await dialog().getByLabel('Client id').fill(hostileId);
-    await inDialog('Create client').click();
-    await storeSecret('Client secret');
-    await page.getByRole('link', { name: hostileId }).click();
-    await page.getByRole('heading', { name: hostileId, level: 1 }).waitFor();
-    await page.reload();
-    await page.getByRole('heading', { name: hostileId, level: 1 }).waitFor();
-    await expect.poll(() => page.title()).toBe(`${hostileId} · Clients · operator · subreport`);
-    await open('audit');
-    await page.getByRole('table').getByText(hostileName).first().waitFor();
-  });
-
   test('keys are rotated; a compromised one once its purpose is typed', async () => {
     await open('keys');
     await button('Rotate a key').click();
@@ -435,7 +417,8 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     });
 
   test('axe finds no fault on any page in both themes, and none is wider than 360 px', async () => {
-    const paths = ['', 'tenants', 'tenants/acme', 'clients', `clients/${encodeURIComponent(hostileId)}`, 'imports'];
+    const { client_id: id } = await service.createClient('acme' as TenantId);
+    const paths = ['', 'tenants', 'tenants/acme', 'clients', `clients/${id}`, 'imports'];
     for (const path of [...paths, 'keys', 'audit', 'operators', 'settings']) {
       await open(path);
       await page.getByRole('heading', { level: 1 }).waitFor();

@@ -1,27 +1,22 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasChromium, type SharedBrowser, shareChromium } from '../../../test/support/chromium.ts';
-import { engines } from '../../../test/support/engines.ts';
-import { startService, type TestClient, type TestService } from '../../../test/support/service.ts';
+import { hasChromium } from '../../../test/support/chromium.ts';
+import { type ReportConsole, startReportConsole } from '../../../test/support/report-console.ts';
 
 describe.skipIf(!hasChromium)('a session in a browser', () => {
-  let service: TestService;
-  let client: TestClient;
-  let browser: SharedBrowser;
+  let reports: ReportConsole;
+  let service: ReportConsole['service'];
+  let client: ReportConsole['client'];
   let context: BrowserContext;
   let page: Page;
 
   beforeAll(async () => {
-    service = await startService(await engines[0].openTestStore());
-    client = await service.createClient(await service.createTenant('acme'));
-    browser = await shareChromium();
+    reports = await startReportConsole([]);
+    ({ service, client } = reports);
   });
-  afterAll(async () => {
-    await browser.close();
-    await service.close();
-  });
+  afterAll(() => reports.close());
   beforeEach(async () => {
-    context = await browser.newContext();
+    context = await reports.browser.newContext();
     page = await context.newPage();
   });
   afterEach(() => context.close());
@@ -91,20 +86,6 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
     await dialog.waitFor({ state: 'detached' });
     await heading('Changes').waitFor();
     await page.getByRole('alert').waitFor({ state: 'detached' });
-  });
-
-  test('a sign-in by another client after the end shows nothing of the one before', async () => {
-    const other = await service.createClient(await service.createTenant('other'));
-    await signIn('/console/subscriptions');
-    await untilResponded();
-    await context.clearCookies();
-    await open('Changes');
-    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-    await dialog.getByLabel('Client id').fill(other.client_id);
-    await dialog.getByLabel('Client secret').fill(other.client_secret);
-    await dialog.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('button', { name: `Account: ${other.client_id}` }).waitFor();
-    expect(await page.getByText('acme', { exact: true }).count()).toBe(0);
   });
 
   test('signing out ends the session, and a response that arrives later draws nothing', async () => {

@@ -2,51 +2,39 @@ import { readFileSync } from 'node:fs';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
-import { hasChromium, type SharedBrowser, shareChromium } from '../../../test/support/chromium.ts';
+import { hasChromium } from '../../../test/support/chromium.ts';
 import { createFilledTenant } from '../../../test/support/console-tenant.ts';
 import { drawPairs } from '../../../test/support/draw.ts';
-import { engines } from '../../../test/support/engines.ts';
-import { startService, type TestClient, type TestService } from '../../../test/support/service.ts';
+import { type ReportConsole, startReportConsole } from '../../../test/support/report-console.ts';
 import { watchFocus } from '../../../test/support/watch-focus.ts';
+import { type SyntheticRow, syntheticRows } from '../../service/import/synthetic-rows.ts';
 
 const longName = `Long ${'name '.repeat(39)}`.trim();
 const names = [longName, 'خطة أوروبا ٥ جيجابايت، ٣٠ يومًا', '🌍 Global 🚀', '<script>alert(1)</script>'];
 
 describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
-  let service: TestService;
-  let browser: SharedBrowser;
-  let clients: Readonly<Record<'acme' | 'empty', TestClient>>;
+  let reports: ReportConsole;
+  let service: ReportConsole['service'];
   let context: BrowserContext;
   let page: Page;
 
   beforeAll(async () => {
-    service = await startService(await engines[0].openTestStore());
-    const acme = await createFilledTenant(service, 'acme', 300, (row, index) => ({
-      ...row,
-      email: index < 3 ? 'ada@example.com' : index < 5 ? 'bob@example.com' : row.email,
-      product: { ...row.product, name: names[index % 40] ?? row.product.name ?? '' },
-    }));
-    clients = {
-      acme,
-      empty: await service.createClient(await service.createTenant('empty')),
-    };
-    browser = await shareChromium();
+    const rows = [...syntheticRows({ count: 300, seed: 7, until: Math.floor(Date.now() / 1000) })];
+    reports = await startReportConsole(
+      rows.map((row, index) => ({
+        ...row,
+        email: index < 3 ? 'ada@example.com' : index < 5 ? 'bob@example.com' : row.email,
+        product: { ...row.product, name: names[index % 40] ?? row.product.name ?? '' },
+      })),
+    );
+    service = reports.service;
   });
-  afterAll(async () => {
-    await browser.close();
-    await service.close();
-  });
+  afterAll(() => reports.close());
   afterEach(() => context.close());
 
-  /** Opens a path as the client of a tenant. */
-  async function open(path: string, client: TestClient = clients.acme, options = {}): Promise<void> {
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-    page = await context.newPage();
-    await context.request.post(`${service.url}/console/session`, {
-      data: client,
-      headers: { origin: service.url },
-    });
-    await page.goto(service.url + path);
+  async function open(...given: Parameters<ReportConsole['open']>): Promise<void> {
+    page = await reports.open(...given);
+    context = page.context();
   }
 
   const rows = (): Locator =>
@@ -324,12 +312,12 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('the filtered records are counted by product, each count lists its records, and the CSV has all', async () => {
-    await open('/console/subscriptions?status=ACTIVE,EXPIRED', clients.acme, { acceptDownloads: true });
+    await open('/console/subscriptions?status=ACTIVE,EXPIRED');
     await page.getByRole('button', { name: 'Count by' }).click();
     await page.getByRole('menuitemradio', { name: 'Product' }).click();
     await sentence(/^\d+ subscriptions by product, status Active or Expired$/);
     expect(search()).toBe('?status=ACTIVE,EXPIRED&by=product-id');
-    const token = await service.accessToken(clients.acme);
+    const token = await service.accessToken(reports.client);
     const response = await service.get('/v1/subscription/summary?status=ACTIVE,EXPIRED&by=product-id', token);
     const { total, by } = await response.json();
     const counts: { value: string; count: number; name: string }[] = by['product-id'];
@@ -352,9 +340,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('Ctrl and K finds pages, products and addresses, and the link of the page can be copied', async () => {
-    await open('/console/subscriptions?status=ACTIVE,DEPLETED&page=2', clients.acme, {
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
+    await open('/console/subscriptions?status=ACTIVE,DEPLETED&page=2');
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Share', exact: true }).click();
     await page.getByRole('button', { name: 'Copy link' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
@@ -376,7 +363,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('a tenant without records is told how to import, not to loosen filters', async () => {
-    await open('/console/subscriptions', clients.empty);
+    await open('/console/subscriptions', { client: await service.createClient(await service.createTenant('empty')) });
     await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
     await page.getByText('subreport import').waitFor();
   });
@@ -406,10 +393,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await changed.getByRole('link', { name: 'Changes' }).click();
     await page.waitForURL('**/console/changes?since=30d');
     await context.close();
-    await open(
-      '/console/',
-      await createFilledTenant(service, 'nameless', 3, ({ email: _, ...row }) => row as typeof row & { email: string }),
-    );
+    const nameless = ({ email: _, ...row }: SyntheticRow) => row as SyntheticRow;
+    await open('/console/', { client: await createFilledTenant(service, 'nameless', 3, nameless) });
     await find();
     await page.getByText('No subscription has an email address').waitFor();
   });
@@ -468,7 +453,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     ['light', []],
     ['dark', ['color-contrast']], // only colours differ
   ] as const)('the page has no accessibility problem in the %s theme', async (colorScheme, rules) => {
-    await open('/console/subscriptions?size=50&status=ACTIVE', clients.acme, { colorScheme });
+    await open('/console/subscriptions?size=50&status=ACTIVE');
+    await page.emulateMedia({ colorScheme });
     for (const [, width] of widths.filter(([theme]) => theme === colorScheme)) {
       await page.setViewportSize({ width, height: 800 });
       await page.getByRole('link', { name: /ICCID/ }).first().waitFor();
@@ -484,9 +470,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   });
 
   test('on a phone and on paper each ICCID keeps its last digits, beside no other text', async () => {
-    await open('/console/subscriptions?auto-renew=true&sort=expirationDate', clients.acme, {
-      viewport: { width: 360, height: 800 },
-    });
+    await open('/console/subscriptions?auto-renew=true&sort=expirationDate', { width: 360 });
     const cards = page.locator('.record-line[data-part="card"]');
     await cards.first().waitFor();
     /** Per row: the last digits that are drawn, and whether they end before the next text. */

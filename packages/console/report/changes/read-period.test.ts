@@ -42,25 +42,6 @@ test('a longer period is read from the begin of the history, and says when that 
   expect([ids(period), period?.knownSince]).toEqual([['b', 'a'], new Date(begin)]);
 });
 
-test('nothing is requested before a begin of the history that is known', async () => {
-  const asked: string[] = [];
-  const reader = {
-    ...kept,
-    historyBegin: begin,
-    changes: (...given: Parameters<typeof kept.changes>) => {
-      asked.push(given[0]);
-      return kept.changes(...given);
-    },
-    changesSummary: (...given: Parameters<typeof kept.changesSummary>) => {
-      asked.push(given[0]);
-      return kept.changesSummary(...given);
-    },
-  };
-  const period = await readPeriod(reader, '2026-11-19T14:02:00Z');
-  expect([ids(period), period?.knownSince]).toEqual([['b', 'a'], new Date(begin)]);
-  expect(new Set(asked)).toEqual(new Set([begin]));
-});
-
 test('without a history nothing is known', async () => {
   expect(await readPeriod(keptFrom({}), begin)).toBeUndefined();
 });

@@ -64,12 +64,6 @@ describe('an export', () => {
     expect([file.written(), file.end()]).toEqual([csv, 'closed']);
   });
 
-  test('reports the records received of all records, without the line of headings', async () => {
-    const { result, progress } = jobOf([csv]);
-    await result;
-    expect(progress).toEqual([{ rows: 2, totalRows: 2 }]);
-  });
-
   test('whose number a proxy has removed counts its lines, and a Parquet file has none', async () => {
     const uncounted = jobOf([csv], { total: Number.NaN });
     expect(await uncounted.result).toMatchObject({ rows: 2 });
@@ -85,13 +79,6 @@ describe('an export', () => {
     const began = performance.now();
     await result;
     expect(progress.length).toBeLessThanOrEqual(2 + (performance.now() - began) / 100);
-  });
-
-  test('that ends with an error aborts the file', async () => {
-    const error = new Error('incomplete');
-    const { result, file } = jobOf([csv], { error });
-    await expect(result).rejects.toBe(error);
-    expect(file.end()).toBe('aborted');
   });
 
   test('that the service rejects aborts the file', async () => {
