@@ -3,6 +3,7 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './button.tsx';
 import { X } from './icons.ts';
 import { strings } from './strings.ts';
+import { takeFocus } from './take-focus.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -11,13 +12,14 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog, open while it is drawn. Focus stays inside, and returns afterwards. */
+/** A modal dialog, open while it is drawn. Focus begins in its form, stays inside, and returns afterwards. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
     const { current } = dialog;
     const opener = document.activeElement;
+    takeFocus(current?.querySelector<HTMLElement>('form :is(input, select, textarea):enabled'));
     current?.showModal();
     return () => {
       current?.close();

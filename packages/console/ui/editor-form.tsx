@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { strings } from './strings.ts';
-import { takeFocus } from './use-first-focus.ts';
+import { takeFocus } from './take-focus.ts';
 
 interface EditorFormProps {
   /** What the button says; "Apply" by default. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useRef, useState } from 'preact/hooks';
-import { useFirstFocus } from './use-first-focus.ts';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { takeFocus } from './take-focus.ts';
 
 /** A choice of a list. */
 export interface PickOption {
@@ -40,7 +40,7 @@ export function PickList({ label, placeholder, initial = '', options, none, note
   const shown = options(typed);
   const leftOut = note?.(typed);
   const index = Math.min(active, shown.length - 1);
-  useFirstFocus(field);
+  useLayoutEffect(() => takeFocus(field.current), []);
   const move = (step: number): void => {
     const to = (index + step + shown.length) % shown.length;
     setActive(to);

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 import type { IconNode } from './icons.ts';
-import { takeFocus } from './use-first-focus.ts';
+import { takeFocus } from './take-focus.ts';
 
 interface PopoverProps {
   /** What the button shows. */
