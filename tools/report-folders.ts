@@ -20,7 +20,7 @@ const rows: readonly (readonly [name: string, contents: string, imports: string]
     'the subscriptions counted by a dimension',
     'api.ts export filters link past session store titles.ts words zone',
   ],
-  ['changes', 'what was added, changed or removed', 'api.ts history live session words zone'],
+  ['changes', 'what was added, changed or removed', 'api.ts history live past session words zone'],
 ];
 
 /**

@@ -12,6 +12,7 @@ import { Popover } from '../../ui/popover.tsx';
 import { useLoad } from '../../ui/use-load.ts';
 import { WorkButton } from '../../ui/work-button.tsx';
 import { changesUntil } from '../api.ts';
+import { describeTime } from '../past/describe-time.ts';
 import { daysHint } from '../zone/local-days.ts';
 import { selectionOf } from './change-filters.tsx';
 import { changesStrings } from './change-strings.ts';
@@ -20,7 +21,6 @@ import type { RecentChanges } from './read-changes.ts';
 import { type ChangeSelection, type PeriodChanges, readPeriod } from './read-period.ts';
 import { isPastDay, periods, readSince, type Since } from './since.ts';
 import { type RecentChangesState, useRecentChanges } from './use-recent-changes.ts';
-import { formatVisit } from './visit-time.ts';
 
 const text = changesStrings;
 const listHeight = 320;
@@ -122,7 +122,7 @@ function Period({ since, period }: PeriodProps & { readonly period: PeriodChange
   const { knownSince } = period;
   const asked =
     since.kind === 'days' ? text.inLast(since.days) : text.sinceTime(formatZonedDay(new Date(since.instant)));
-  const when = knownSince === undefined ? asked : text.sinceTime(formatVisit(knownSince.getTime()));
+  const when = knownSince === undefined ? asked : text.sinceTime(describeTime({ date: knownSince }));
   return <ChangesCard period={period} when={when} />;
 }
 
@@ -147,7 +147,7 @@ interface VisitProps extends Pick<RecentChangesState, 'markAsSeen'> {
 
 function Visit({ recent: { since, isLost, period }, markAsSeen }: VisitProps) {
   if (since === undefined) return <EmptyState icon={History} title={text.firstVisit} text={text.firstVisitHint} />;
-  const time = formatVisit(since);
+  const time = describeTime({ date: new Date(since) });
   if (isLost) return <EmptyState icon={History} title={text.lost(time)} text={text.lostHint} />;
   if (period === undefined) return <NoHistory />;
   const { knownSince } = period;
@@ -155,7 +155,7 @@ function Visit({ recent: { since, isLost, period }, markAsSeen }: VisitProps) {
     <ChangesCard
       key={`${since} ${period.end}`}
       period={period}
-      when={knownSince === undefined ? text.sinceVisit(time) : text.sinceTime(formatVisit(knownSince.getTime()))}
+      when={knownSince === undefined ? text.sinceVisit(time) : text.sinceTime(describeTime({ date: knownSince }))}
       actions={
         <WorkButton icon={Check} work={() => markAsSeen(period).then(() => announce(text.seen))}>
           {text.markAsSeen}

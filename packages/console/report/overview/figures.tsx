@@ -7,8 +7,8 @@ import { Link } from '../../ui/location.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import type { Load } from '../../ui/use-load.ts';
 import type { RecentChanges } from '../changes/read-changes.ts';
-import { formatVisit } from '../changes/visit-time.ts';
 import { reportLink } from '../link/report-link.ts';
+import { describeTime } from '../past/describe-time.ts';
 import type { CreatedWeeks, EndingSoon } from './overview-data.ts';
 import { overviewStrings } from './overview-strings.ts';
 import { createdBounds, endsWithin, type Period } from './periods.ts';
@@ -82,7 +82,7 @@ function Figure<Value>({ label, href, load, read, note, isMain = false }: Figure
   return (
     <li class="card surface figure" {...marks}>
       <Link class="figure-link" href={href}>
-        <span class="figure-label">{label}</span>
+        <span class="medium">{label}</span>
         {load.kind === 'loading' ? (
           <Loading>
             <Skeleton width="4ch" />
@@ -140,5 +140,5 @@ const changedNumber = ({ period }: RecentChanges): string =>
 
 function changedNote({ since, isLost, period }: RecentChanges): string {
   if (since === undefined) return text.firstVisit;
-  return isLost ? text.lost : text.changedSince(formatVisit(period?.knownSince?.getTime() ?? since));
+  return isLost ? text.lost : text.changedSince(describeTime({ date: period?.knownSince ?? new Date(since) }));
 }
