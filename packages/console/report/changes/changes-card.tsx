@@ -141,11 +141,11 @@ function Row({ change }: { readonly change: DescribedChange }) {
     <li class="change spread">
       <div class="row apart">
         {record === undefined || isGone ? (
-          <span class={`long ${record === undefined ? '' : 'change-product'}`}>
+          <span class={`long ${record === undefined ? '' : 'medium'}`}>
             <bdi>{record === undefined ? id : nameOf(record.product)}</bdi>
           </span>
         ) : (
-          <Link class="change-product plain long" href={`/console/subscriptions/${encodeURIComponent(id)}`}>
+          <Link class="plain long medium" href={`/console/subscriptions/${encodeURIComponent(id)}`}>
             <bdi>{nameOf(record.product)}</bdi>
           </Link>
         )}

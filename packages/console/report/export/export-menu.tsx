@@ -57,7 +57,7 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
                     start(format);
                   }}
                 >
-                  <span class="export-format-name">{text.formats[format].name}</span>
+                  <span class="medium">{text.formats[format].name}</span>
                   <span class="soft">
                     {isTooLarge(format)
                       ? text.workbookFull

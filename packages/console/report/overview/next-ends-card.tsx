@@ -52,7 +52,7 @@ const Ends = ({ records, now, isPast }: Pick<SubscriptionPage, 'records'> & Omit
     {records.map(({ id, product, iccid, expirationDate }) => (
       <li key={id}>
         <Link
-          class="plain cut target"
+          class="plain cut target medium"
           href={`/console/subscriptions/${encodeURIComponent(id)}${reportLink(nextEndsQuery(now, isPast)).replace(/^[^?]*/, '')}`}
           aria-label={text.nameOfEnd(nameOf(product), iccid)}
         >
