@@ -199,6 +199,9 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await page.locator('button.iccid').first().click();
     const message = page.locator('.shown-message');
     await message.waitFor();
+    await page.emulateMedia({ media: 'print' });
+    await expect.poll(() => message.isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'screen' });
     await page.evaluate(() => {
       navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'));
     });

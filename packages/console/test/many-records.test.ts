@@ -163,6 +163,9 @@ describe('21,000 records', () => {
       await expect.poll(() => printed.isVisible()).toBe(false);
       await page.emulateMedia({ media: 'print' });
       await expect.poll(() => printed.isVisible()).toBe(true);
+      const tops = [printed, page.locator('tbody')].map(async (part) => (await part.boundingBox())?.y ?? 0);
+      const [said = 0, rows = 0] = await Promise.all(tops);
+      expect(said).toBeLessThan(rows);
       await close();
     });
 

@@ -5,7 +5,7 @@ import { tooltipId } from './tooltip.tsx';
 interface DateTimeProps {
   /** An instant as the API writes it, or a date. */
   readonly value: string | Date | null | undefined;
-  /** What is shown instead of the day, such as "in 3 days". */
+  /** What is shown instead of the day, such as "in 3 days"; on paper and copied, that is the day. */
   readonly text?: string | undefined;
   /** Whether Tab reaches it. In tables, focus stays with the row, which shows the times itself. */
   readonly focusable?: boolean;
@@ -24,7 +24,7 @@ export function DateTime({ value, text, focusable = true }: DateTimeProps) {
       tabIndex={focusable ? 0 : undefined}
       data-tooltip
     >
-      {text === undefined ? day : <span data-day={day}>{text}</span>}
+      {text === undefined || text.includes(day) ? (text ?? day) : <span data-day={day}>{text}</span>}
     </time>
   );
 }

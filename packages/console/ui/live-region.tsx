@@ -51,7 +51,7 @@ function Shown({ text }: { readonly text: string }) {
     element.current?.showPopover();
   }, [text]);
   return (
-    <p ref={element} class="shown-message raised small" popover="manual" aria-hidden="true">
+    <p ref={element} class="shown-message raised small no-print" popover="manual" aria-hidden="true">
       {text}
     </p>
   );

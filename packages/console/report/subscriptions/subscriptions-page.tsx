@@ -86,6 +86,7 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
       <Failure places={['filters']} />
       <RefreshOffer load={openings.value} onRefresh={() => refreshReport('above')} />
       <ReportBar report={shown} width={width} isStale={isFailed} />
+      {hasPages && <p class="on-paper">{printedRows(shown.page)}</p>}
       <NotFoundNote report={shown} />
       <Failure places={['above']} />
       <ReportRows
@@ -96,7 +97,6 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
         openId={openId}
       />
       <Failure places={['below']} />
-      {hasPages && <p class="on-paper">{printedRows(shown.page)}</p>}
       {hasPages && <Pager report={shown} place="below" />}
     </>
   );
