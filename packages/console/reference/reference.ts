@@ -20,8 +20,15 @@ for (const block of document.querySelectorAll<HTMLElement>('pre[role="group"]'))
   block.before(button);
 }
 
-/** Where the language of the samples is remembered. */
-const languageKey = 'subreport-docs-language';
+/** The language of the samples, remembered unless the browser blocks storage. */
+function remembered(chosen?: string): string {
+  try {
+    if (chosen !== undefined) localStorage.setItem('subreport-docs-language', chosen);
+    return localStorage.getItem('subreport-docs-language') ?? '';
+  } catch {
+    return '';
+  }
+}
 
 /** Opens the samples in a language, for all operations. */
 function showLanguage(language: string): void {
@@ -32,11 +39,11 @@ function showLanguage(language: string): void {
 for (const summary of document.querySelectorAll('.sample > summary'))
   summary.addEventListener('click', () => {
     const language = summary.textContent ?? '';
-    localStorage.setItem(languageKey, language);
+    remembered(language);
     // after the browser has opened this one
     setTimeout(() => showLanguage(language));
   });
-showLanguage(localStorage.getItem(languageKey) ?? '');
+showLanguage(remembered());
 
 const search = document.getElementById('search') as HTMLInputElement;
 search.addEventListener('input', () => {

@@ -173,6 +173,56 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     }
   });
 
+  test('with the spacing of text that WCAG 1.4.12 names, no date of the table is cut', async () => {
+    page = await reports.open('/console/subscriptions');
+    await page.evaluate(() =>
+      Object.assign(document.body.style, { letterSpacing: '0.12em', wordSpacing: '0.16em', lineHeight: '1.5' }),
+    );
+    for (const width of [1024, 1280, 1600]) {
+      await page.setViewportSize({ width, height: 800 });
+      const dates = page.locator('td .date-time');
+      await dates.first().waitFor();
+      const cutDates = dates.evaluateAll((all) => {
+        const range = document.createRange();
+        return all
+          .filter((date) => {
+            range.selectNodeContents(date);
+            const [text, cell] = [range, date.parentElement].map(
+              (each) => each?.getBoundingClientRect() ?? new DOMRect(),
+            );
+            return text === undefined || cell === undefined || text.right > cell.right || text.bottom > cell.bottom;
+          })
+          .map(({ textContent }) => textContent);
+      });
+      expect([width, await cutDates]).toEqual([width, []]);
+    }
+  });
+
+  test('a browser that denies local storage shows every page, and keeps the theme while it is open', async () => {
+    page = await reports.open('/console/', {
+      prepare: (opened) =>
+        opened.addInitScript(() =>
+          Object.defineProperty(window, 'localStorage', {
+            get: () => {
+              throw new DOMException('Access is denied for this document', 'SecurityError');
+            },
+          }),
+        ),
+    });
+    await page.getByRole('button', { name: /^Theme/ }).click();
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+    for (const name of ['Subscriptions', 'Changes', 'Findings', 'Exports', 'Overview']) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect([name, await page.getByText('denied').count()]).toEqual([name, 0]);
+    }
+    await page.getByRole('button', { name: 'Theme: Dark' }).waitFor();
+    await page.goto(new URL('/docs', page.url()).href);
+    await page.getByRole('searchbox').fill('introspect');
+    await page.getByText(/^\d operations?$/).waitFor();
+  });
+
   test('a product without a name is called by its id', async () => {
     page = await reports.open('/console/subscriptions?product-id=nameless');
     await page.getByRole('button', { name: 'Product: nameless', exact: true }).click();

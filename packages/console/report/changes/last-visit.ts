@@ -23,20 +23,18 @@ export const visitsAt = (visits: Visits, now: number): Visits =>
 /** The visits of someone who has seen everything until a position. */
 export const visitsFrom = (position: Position): Visits => ({ last: position, current: position });
 
-/** Keeps the visits of one client in this browser. */
+/** Keeps the visits of one client in this browser, if it allows storage. */
 export class VisitStore {
-  readonly #storage: Pick<Storage, 'getItem' | 'setItem'>;
   readonly #key: string;
 
-  constructor(storage: Pick<Storage, 'getItem' | 'setItem'>, tenant: string, clientId: string) {
-    this.#storage = storage;
+  constructor(tenant: string, clientId: string) {
     this.#key = `subreport.visits.${JSON.stringify([tenant, clientId])}`;
   }
 
   /** `undefined` at the first visit, and if the stored text was altered. */
   read(): Visits | undefined {
     try {
-      const value: unknown = JSON.parse(this.#storage.getItem(this.#key) ?? 'null');
+      const value: unknown = JSON.parse(localStorage.getItem(this.#key) ?? 'null');
       return isVisits(value) ? value : undefined;
     } catch {
       return undefined;
@@ -46,7 +44,7 @@ export class VisitStore {
   /** Does nothing if the browser does not allow storage: every visit is then the first one. */
   write(visits: Visits): void {
     try {
-      this.#storage.setItem(this.#key, JSON.stringify(visits));
+      localStorage.setItem(this.#key, JSON.stringify(visits));
     } catch {}
   }
 }

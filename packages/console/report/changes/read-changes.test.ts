@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { feedOf } from '../../../../test/support/changes-feed.ts';
 import { ApiError } from '../../../client/error.ts';
 import { buildProblem } from '../../../contract/problem.ts';
@@ -13,11 +13,11 @@ let values: Map<string, string>;
 beforeEach(() => {
   now = Date.parse('2026-11-20T14:02:00Z');
   values = new Map();
-  const storage = {
+  vi.stubGlobal('localStorage', {
     getItem: (key: string) => values.get(key) ?? null,
     setItem: (key: string, value: string) => void values.set(key, value),
-  };
-  store = new VisitStore(storage, 'acme', 'reporting');
+  });
+  store = new VisitStore('acme', 'reporting');
 });
 
 const look = (feed: ChangeReader, options: Parameters<typeof readRecentChanges>[3]) =>

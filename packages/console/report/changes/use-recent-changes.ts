@@ -46,5 +46,5 @@ function visitStore(): VisitStore {
   const { value } = session.state;
   // pages are drawn only within a session
   if (!('session' in value)) throw new TypeError('Cannot find the last visit: a client must be signed in');
-  return new VisitStore(window.localStorage, value.session.tenant, value.session.client_id);
+  return new VisitStore(value.session.tenant, value.session.client_id);
 }
