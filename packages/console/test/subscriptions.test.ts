@@ -414,6 +414,28 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await expect.poll(() => row.evaluate((link) => link === document.activeElement)).toBe(true);
   });
 
+  test('a letter is no shortcut while something is open, or after letters are turned off', async () => {
+    await openAll();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.keyboard.press('e');
+    await page.getByRole('group', { name: 'Columns' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('checkbox', { name: 'Letters and signs are shortcuts' }).uncheck();
+    await page.reload();
+    await rows().first().waitFor();
+    for (const key of ['e', '/', '?', 'j', 'ArrowDown']) await page.keyboard.press(key);
+    expect(await page.locator(':popover-open, dialog[open]').count()).toBe(0);
+    await expect
+      .poll(() =>
+        rows()
+          .first()
+          .getByRole('link')
+          .evaluate((link) => link === document.activeElement),
+      )
+      .toBe(true);
+  });
+
   test('a column that was hidden stays hidden after a reload', async () => {
     await open('/console/subscriptions');
     await page.getByRole('button', { name: 'Columns' }).click();

@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
+import { Checkbox } from './field.tsx';
+import { rememberedSignal } from './remembered-signal.ts';
 import { strings } from './strings.ts';
 
 /** A keyboard shortcut of the current page. */
@@ -13,6 +15,13 @@ export interface Shortcut {
 }
 
 const registered = signal<readonly Shortcut[]>([]);
+
+/** Whether keys that are characters are shortcuts: people who speak what they type turn them off. */
+const charactersAreKeys = rememberedSignal(
+  'subreport-keys',
+  (text) => text !== 'off',
+  (are) => (are ? 'on' : 'off'),
+);
 
 /** Whether the list of keys is open. */
 export const keysAreShown = signal(false);
@@ -76,7 +85,8 @@ const isTaken = (target: EventTarget | null): boolean =>
 
 window.addEventListener('keydown', (event) => {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTaken(event.target)) return;
-  if (document.querySelector('dialog[open]') !== null) return;
+  if (document.querySelector('dialog[open], [popover="auto"]:popover-open') !== null) return;
+  if (event.key.length === 1 && !charactersAreKeys.peek()) return;
   if (event.key === '?') keysAreShown.value = true;
   else
     registered
@@ -96,7 +106,7 @@ const shown: Readonly<Record<string, string>> = {
 /** The list of the keys that work on this page. Drawn once, beside the frame. */
 export function KeyboardHelp() {
   if (!keysAreShown.value) return null;
-  const rows = Map.groupBy(registered.value, ({ label }) => label);
+  const rows = Map.groupBy([...registered.value, { key: '?', label: strings.keys }], ({ label }) => label);
   return (
     <Dialog
       title={strings.keys}
@@ -115,13 +125,14 @@ export function KeyboardHelp() {
             <dd>{label}</dd>
           </div>
         ))}
-        <div class="row gap-3">
-          <dt>
-            <kbd>?</kbd>
-          </dt>
-          <dd>{strings.keys}</dd>
-        </div>
       </dl>
+      <Checkbox
+        label={strings.characterKeys}
+        checked={charactersAreKeys.value}
+        onChange={({ currentTarget: { checked } }) => {
+          charactersAreKeys.value = checked;
+        }}
+      />
     </Dialog>
   );
 }

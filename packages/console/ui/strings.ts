@@ -2,6 +2,7 @@
 export const strings = {
   copy: (what: string) => `Copy ${what}`,
   copied: 'Copied',
+  copiedRows: (count: number) => (count === 1 ? '1 row copied' : `${count} rows copied`),
   notCopied: 'Cannot copy: the browser does not allow it',
   close: 'Close',
   apply: 'Apply',
@@ -45,6 +46,7 @@ export const strings = {
   signOut: 'Sign out',
   notSignedOut: 'Cannot sign out',
   keys: 'Keyboard shortcuts',
+  characterKeys: 'Letters and signs are shortcuts',
   find: 'Find (Ctrl K or ⌘ K)',
   findPlaces: 'Find a page or subscriptions',
   findNotLoaded: 'Find could not be loaded',
