@@ -6,6 +6,7 @@ import { isThorough } from '../../../test/support/draw.ts';
 import { engines } from '../../../test/support/engines.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type FirefoxPage, hasFirefox, launchFirefox } from '../../../test/support/firefox.ts';
+import { focusPasteArea, type Pasted } from '../../../test/support/paste-area.ts';
 import { readWorkbook } from '../../../test/support/read-workbook.ts';
 import { startService, type TestClient, type TestService } from '../../../test/support/service.ts';
 import { watchFocus } from '../../../test/support/watch-focus.ts';
@@ -99,6 +100,25 @@ describe.runIf(hasFirefox && isThorough)('the consoles in Firefox', () => {
     await page.type(`changes${enter}`);
     await page.waitFor({ role: 'heading', name: 'Changes' });
     expect(page.failures).toEqual([]);
+  });
+
+  test('rows that are copied are whole, with whole ICCIDs', async () => {
+    await page.goto(`${service.url}/console/subscriptions`);
+    await page.waitFor('[data-row]:nth-child(3)');
+    await page.evaluate(`getSelection().setBaseAndExtent(...[2, 3].flatMap((row) => [
+      document.querySelector('[data-row]:nth-child(' + row + ') .column-device'), 0,
+    ]))`);
+    await page.press(control, 'c');
+    await page.evaluate(focusPasteArea);
+    await page.press(control, 'v');
+    await expect.poll(() => page.evaluate('typeof window.pasted')).toBe('object');
+    const { text, cells }: Pasted = JSON.parse(await page.evaluate('JSON.stringify(window.pasted)'));
+    const iccids = await page.evaluate(
+      `[...document.querySelectorAll('.iccid')].slice(1, 3).map(({ title }) => title)`,
+    );
+    const [heads, ...lines] = text.split('\n').map((line) => line.split('\t'));
+    expect(lines.map((line) => `Copy ICCID ${line[heads?.indexOf('ICCID') ?? -1]}`).join()).toBe(iccids);
+    expect(cells.map(([cell]) => cell)).toEqual([heads, ...lines].flat());
   });
 
   test('a key that is typed at once after a click on the filter is not lost', async () => {

@@ -51,7 +51,9 @@ export function DataTable<T>(props: DataTableProps<T>) {
               ) : (
                 <button type="button" class="sort-button bare" onClick={() => sortBy(column)}>
                   {column.label}
-                  <span aria-hidden="true">{arrows[orderOf(column)]}</span>
+                  <span aria-hidden="true" data-copied="">
+                    {arrows[orderOf(column)]}
+                  </span>
                 </button>
               )}
             </th>

@@ -38,6 +38,7 @@ export function IccidButton({ record: { iccid }, isCurrent, isFull }: PartProps 
     <button
       type="button"
       class="iccid bare"
+      data-copied={iccid}
       data-full={isFull ? undefined : groupIccid(iccid)}
       tabIndex={isCurrent ? 0 : -1}
       title={text.copyIccid(iccid)}
