@@ -66,14 +66,16 @@ export async function startReportConsole(
   };
 }
 
-async function loadRecords({ store }: TestService, tenant: TenantId, rows: Iterable<object>): Promise<void> {
+/** Loads valid records over those of a tenant. */
+export async function loadRecords({ store }: TestService, tenant: TenantId, rows: Iterable<object>): Promise<void> {
   async function* source() {
     for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
   }
-  await importRecords(store, tenant, source(), {
+  const { rejected } = await importRecords(store, tenant, source(), {
     format: 'ndjson',
     dryRun: false,
     importId: '0189-import',
     onRejected: () => undefined,
   });
+  if (rejected > 0) throw new Error(`${rejected} of the rows for ${tenant} were rejected`);
 }

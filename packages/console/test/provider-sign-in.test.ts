@@ -81,18 +81,6 @@ describe.skipIf(!hasChromium)('sign-in at an identity provider in a browser', ()
     await page.getByLabel('Name').waitFor(); // the provider asks again
   });
 
-  test('a person who cancels at the provider gets a page with ways to try again', async () => {
-    await page.goto(`${service.url}/console/`);
-    await page.getByRole('link', { name: 'Sign in with your organization' }).click();
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('alert').getByText('The identity provider did not sign you in.').waitFor();
-    await page.getByRole('link', { name: 'Other ways to sign in' }).click();
-    await page.getByLabel('Client secret').waitFor();
-    await page.goBack();
-    await page.getByRole('link', { name: 'Try again' }).click();
-    await page.getByLabel('Name').waitFor();
-  });
-
   test('another site cannot sign a person in: not by a link, and not with a response of its own', async () => {
     await signIn('/console/');
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();

@@ -386,7 +386,10 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     };
     await open('/console/');
     await find();
-    await page.getByText('300 of 300 subscriptions have an email address, and none has this one.').waitFor();
+    const loaded = page.getByText('300 of 300 subscriptions have an email address');
+    await loaded.filter({ hasText: 'address, and none has this one.' }).waitFor();
+    await filterBy('active');
+    await loaded.filter({ hasText: 'address; those of this one do not match the other filters' }).waitFor();
     const [today = ''] = new Date().toISOString().split('T');
     const changed = page.getByText(/^The subscriptions last changed on \d+ \w+ \d{4}, \d\d:\d\d UTC\./);
     await expect.poll(() => changed.textContent()).toContain(today.slice(0, 4));
