@@ -49,7 +49,7 @@ export function selectSql(filter: SubscriptionFilter, rank: string, bind: Bind):
           sum(cast(${n} as integer)) over (order by from_date, from_id rows unbounded preceding) as upto
         from subscription_span where tenant_id = $1 and series = ${series} and level = ${level}${range}
       ) as span where upto > ${rest} order by from_date, from_id limit 1`;
-  const inGroup = ' and (from_date, from_id) >= (select from_date, from_id from found_group)';
+  const inGroup = " and (from_date, from_id) >= (select from_date, coalesce(from_id, '') from found_group)";
   return `wanted as (select rank from (select ${rank} as rank) as asked where rank >= 0),
     found_group as (${find(spanLevel.group, '(select rank from wanted)')}),
     leaf as (${find(spanLevel.leaf, '(select rest from found_group)', inGroup)})`;

@@ -201,8 +201,8 @@ const begins: {
     return fromReached(scan, [], inLeaf(scan, descending, range), bind(steps));
   },
   selected({ leafSql }, scan) {
-    const range = [`(${scan.order.column}, id) >= (select from_date, from_id from leaf)`];
-    return fromReached(scan, [leafSql(scan.bind)], inLeaf(scan, false, range), '(select rest from leaf)');
+    const range = [`(${scan.order.column}, id) >= (select from_date, coalesce(from_id, '') from leaf)`];
+    return fromReached(scan, [leafSql(scan.bind)], inLeaf(scan, false, range), 'coalesce((select rest from leaf), 0)');
   },
 };
 

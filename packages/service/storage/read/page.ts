@@ -1,7 +1,7 @@
-import { rankAfter, rankIn, toRange } from '../counts/range.ts';
-import { openSelect, selectSql } from '../counts/select.ts';
+import { rankAfter, rankIn } from '../counts/range.ts';
+import { selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
-import type { TenantId, TenantReader } from '../store.ts';
+import type { TenantId } from '../store.ts';
 import {
   type Bind,
   countedFilter,
@@ -10,16 +10,8 @@ import {
   type SubscriptionFilter,
   selectsOne,
 } from '../subscription-filter.ts';
-import { isByStatus, noRecords, type PageQuery, type PageStart, type SubscriptionOrder } from './page-sql.ts';
-import {
-  type BoundedQuery,
-  bodyQuery,
-  headQuery,
-  type Page,
-  type PageStore,
-  toPage,
-  wholeQuery,
-} from './page-statements.ts';
+import { isByStatus, type PageQuery, type PageStart, type SubscriptionOrder } from './page-sql.ts';
+import { type BoundedQuery, type Page, type PageStore, toPage, wholeQuery } from './page-statements.ts';
 import type { KnownRange, RangeMemory } from './range-memory.ts';
 import { readScanned } from './scanned-page.ts';
 
@@ -31,8 +23,7 @@ export interface PageContext {
 /**
  * Reads up to `size` records from a position, in the requested order (for a `before` position, the
  * nearest ones before it), and the total. With a filter that the counts know in the order of the
- * page (`countedFilter`), a page costs at most two to three times as much as page 1. A page
- * takes one statement; on SQLite, more where the counts must find its first record.
+ * page (`countedFilter`), a page costs at most two to three times as much as page 1.
  */
 export async function readPage({ store, ranges }: PageContext, tenant: TenantId, query: PageQuery): Promise<Page> {
   const { filter, order } = query;
@@ -96,8 +87,7 @@ const stepsMax = leafRowsAimed / 2;
  * | no index has exactly the records | `readScanned` | entries of the cheapest index, up to all |
  * | a key, or one of the first records | one statement from there | up to `stepsMax` entries |
  * | a filter that the counts do not know | one statement | as many entries as it skips |
- * | SQLite | `readSelected`, by its rank | groups of the counts, half a leaf, 3 statements |
- * | PostgreSQL | one statement with `selectSql` | the same, one round trip |
+ * | others | one statement with `selectSql` | groups of the counts, half a leaf |
  */
 function readWith(
   store: PageStore,
@@ -114,7 +104,6 @@ function readWith(
   const counted = countedFilter(filter, order.column);
   if (skip === 0) return from({ kind: 'first' });
   if (skip <= stepsMax || counted === undefined) return from({ kind: 'step', steps: skip });
-  if (store.engine === 'sqlite') return readSelected(store, tenant, { ...query, filter: counted }, skip, known);
   const place = { skip, descending: order.descending };
   const leafSql = (bind: Bind): string => {
     const rank =
@@ -135,30 +124,4 @@ async function readFrom(
   const whole = wholeQuery(store, query, start, known);
   const [row] = await store.readTenantOnce(tenant, whole, query);
   return toPage(query, row, whole.toRecords(row), known);
-}
-
-/**
- * Reads a page whose first record the tree finds by its rank, in statements of their own: one
- * statement takes SQLite longer, a round trip to PostgreSQL costs more.
- */
-function readSelected(
-  store: PageStore,
-  tenant: TenantId,
-  query: BoundedQuery,
-  skip: number,
-  known: KnownRange | undefined,
-): Promise<Page> {
-  const { filter, order } = query;
-  const read = async (reader: TenantReader): Promise<Page> => {
-    const head = headQuery(query, known);
-    const [[row], select] = await Promise.all([reader.all(head.sql, head.values), openSelect(reader, filter)]);
-    const range = known ?? toRange(row);
-    const rank = rankIn(range, { skip, descending: order.descending });
-    const leaf = skip < range.total ? await select(rank) : undefined;
-    if (leaf === undefined) return toPage(query, row, noRecords, known);
-    const body = bodyQuery(store, query, { kind: 'leaf', leaf });
-    const [bodyRow] = await reader.all(body.sql, body.values);
-    return toPage(query, row, body.toRecords(bodyRow), known);
-  };
-  return store.readTenant(tenant, read, query);
 }
