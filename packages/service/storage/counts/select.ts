@@ -1,40 +1,8 @@
-import { endOrderKey, type OrderKey } from '../order-key.ts';
+import { endOrderKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
 import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
 import { countsSql } from './range.ts';
-import { type SpanLevel, spanLevel, spansSql } from './span.ts';
-
-/** Where a row lies: a leaf, and a row of it. */
-export interface LeafPosition {
-  readonly from: OrderKey;
-  /** The first order key after the leaf. */
-  readonly until: OrderKey;
-  /** Rows of the leaf before it; only those of the filter's `countedPart` count here and in `n`. */
-  readonly skip: number;
-  /** Rows of the leaf. */
-  readonly n: number;
-}
-
-/** Finds the row of a rank among a filter's `countedPart`; `undefined` past the last row. */
-type Select = (rank: number) => Promise<LeafPosition | undefined>;
-
-/**
- * Prepares to select in the stored tree: reads the counts of all groups, then on each call the
- * leaves of one group. The process adds them up: a window function took SQLite three times as long.
- */
-export async function openSelect(reader: TenantReader, filter: SubscriptionFilter): Promise<Select> {
-  const groups = await readGroupCounts(reader, filter);
-  return async (rank) => {
-    const group = findRank(groups, rank);
-    if (group === undefined) return undefined;
-    const leaves = await readLeavesOfGroup(reader, filter, group.index);
-    const counts = leaves.map(({ n }) => n);
-    const leaf = findRank(counts, group.rest);
-    const [found, next] = leaf === undefined ? [] : leaves.slice(leaf.index);
-    if (leaf === undefined || found === undefined) return undefined;
-    return { from: found.from, until: next?.from ?? endOrderKey, skip: leaf.rest, n: found.n };
-  };
-}
+import { type SpanLevel, seriesOfFilter, spanLevel } from './span.ts';
 
 /**
  * SQL of `with` queries that find the row of a rank. The last one, `leaf`, returns the key of the
@@ -55,51 +23,20 @@ export function selectSql(filter: SubscriptionFilter, rank: string, bind: Bind):
     leaf as (${find(spanLevel.leaf, '(select rest from found_group)', inGroup)})`;
 }
 
-/** Which of some counts holds the row of a rank, and how many of its rows lie before that row. */
-function findRank(counts: readonly number[], rank: number): { index: number; rest: number } | undefined {
-  let rest = rank;
-  for (const [index, n] of counts.entries()) {
-    if (rest < n) return { index, rest };
-    rest -= n;
-  }
-  return undefined;
-}
-
-/** The counts of all groups as one string, which is faster than hundreds of rows. */
-async function readGroupCounts(reader: TenantReader, filter: SubscriptionFilter): Promise<readonly number[]> {
-  const values: SqlValue[] = [];
-  const { series, n } = countsSql(filter, binder(values));
-  const [row] = await reader.all(
-    `select string_agg(cast(${n} as text), ' ' order by from_date, from_id) as numbers
-    from subscription_span where tenant_id = $1 and series = ${series} and level = ${spanLevel.group}`,
-    values,
-  );
-  return row?.numbers === null || row === undefined ? [] : String(row.numbers).split(' ').map(Number);
-}
-
-interface Leaf {
-  readonly from: OrderKey;
-  readonly n: number;
-}
-
-/**
- * Reads the leaves of the group at `groupIndex`, plus the first leaf of the next group: its key is
- * the upper bound of the group's last leaf.
- */
-async function readLeavesOfGroup(
+/** Reads the dates at which the leaf of a row begins and ends; `undefined` past the last row. */
+export async function readLeafDates(
   reader: TenantReader,
   filter: SubscriptionFilter,
-  groupIndex: number,
-): Promise<readonly Leaf[]> {
+  rank: number,
+): Promise<readonly [from: number, until: number] | undefined> {
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const { series, n } = countsSql(filter, bind);
-  const keyOfGroup = (index: number): string => `select from_date, coalesce(from_id, '') as at_id from subscription_span
-      where tenant_id = $1 and series = ${series} and level = ${spanLevel.group} order by from_date, from_id limit 1 offset ${bind(index)}`;
-  const keys = `first as (${keyOfGroup(groupIndex)}), next as (${keyOfGroup(groupIndex + 1)})`;
-  const from = '(select from_date, at_id from first)';
-  const end = `<= (coalesce((select from_date from next), ${endOrderKey.date}), coalesce((select at_id from next), ''))`;
-  const leaves = spansSql({ series, level: spanLevel.leaf, from, end }, `from_date, from_id, ${n} as n`);
-  const rows = await reader.all(`with ${keys} ${leaves} order by from_date, from_id`, values);
-  return rows.map((row) => ({ from: { date: Number(row.from_date), id: String(row.from_id) }, n: Number(row.n) }));
+  const leaf = selectSql(filter, `cast(${bind(rank)} as bigint)`, bind);
+  const series = bind(seriesOfFilter(filter));
+  const [row] = await reader.all(
+    `with ${leaf} select from_date, (select from_date from subscription_span where tenant_id = $1 and series = ${series} and level = ${spanLevel.leaf}
+      and (from_date, from_id) > (select from_date, coalesce(from_id, '') from leaf) order by from_date, from_id limit 1) as until_date from leaf`,
+    values,
+  );
+  return row && [Number(row.from_date), Number(row.until_date ?? endOrderKey.date)];
 }

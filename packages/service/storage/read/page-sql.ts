@@ -1,4 +1,3 @@
-import type { LeafPosition } from '../counts/select.ts';
 import type { OrderKey } from '../order-key.ts';
 import type { Row, SqlValue, Store, TenantSql, TenantStatement } from '../store.ts';
 import {
@@ -50,7 +49,6 @@ export type PageStart =
   | { readonly kind: 'beyond'; readonly orderKey: OrderKey; readonly isKeyItself?: boolean }
   /** The one after `steps` others, counted from the first or the last one of the page's order. */
   | { readonly kind: 'step'; readonly steps: number; readonly isReversed?: boolean }
-  | { readonly kind: 'leaf'; readonly leaf: LeafPosition }
   /** The one that `with` queries find (`selectSql`). */
   | { readonly kind: 'selected'; readonly leafSql: (bind: Bind) => string };
 
@@ -178,7 +176,6 @@ interface Begin {
  * | first | | all |
  * | beyond | | those beyond the key |
  * | step | rows of the filter | those from the row that is reached |
- * | leaf | rows of the leaf, up from its first or down from its last | the same |
  * | selected | rows of the leaf that a `with` query selects | the same |
  */
 const begins: {
@@ -191,18 +188,11 @@ const begins: {
     return { queries: [], rows: { ...withoutFirstBound(scan), range } };
   },
   step: ({ steps }, scan) => fromReached(scan, [], { ...scan, range: [] }, scan.bind(steps)),
-  leaf({ leaf: { from, until, skip, n } }, scan) {
-    const [descending, steps] = skip > n / 2 ? [true, n - 1 - skip] : [false, skip];
-    const [column, { bind }] = [scan.order.column, scan];
-    const range = [
-      `(${column}, id) >= (${bind(from.date)}, ${bind(from.id)})`,
-      `(${column}, id) < (${bind(until.date)}, ${bind(until.id)})`,
-    ];
-    return fromReached(scan, [], inLeaf(scan, descending, range), bind(steps));
-  },
   selected({ leafSql }, scan) {
     const range = [`(${scan.order.column}, id) >= (select from_date, coalesce(from_id, '') from leaf)`];
-    return fromReached(scan, [leafSql(scan.bind)], inLeaf(scan, false, range), 'coalesce((select rest from leaf), 0)');
+    // the counts of a leaf ignore the bounds of the filter, and so do the steps in it
+    const rows = { ...scan, filter: countedPart(scan.filter), order: { ...scan.order, descending: false }, range };
+    return fromReached(scan, [leafSql(scan.bind)], rows, 'coalesce((select rest from leaf), 0)');
   },
 };
 
@@ -212,11 +202,6 @@ function beginOf(scan: OrderedScan, start: PageStart): Begin {
   const find = begins[from.kind] as (start: PageStart, scan: OrderedScan) => Begin;
   return find(from, scan);
 }
-
-/** The rows of a leaf: its counts ignore the bounds of the filter, and so do the steps in it. */
-const inLeaf = ({ filter, order, bind }: OrderedScan, descending: boolean, range: readonly string[]): Rows => ({
-  ...{ filter: countedPart(filter), order: { ...order, descending }, bind, range },
-});
 
 /**
  * The rows from the one on that is reached by steps over others. The query of the steps reads an

@@ -1,5 +1,5 @@
 import { rankIn, readRange } from '../counts/range.ts';
-import { openSelect } from '../counts/select.ts';
+import { readLeafDates } from '../counts/select.ts';
 import type { LineBatch, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
 import {
   binder,
@@ -55,13 +55,14 @@ async function fromFirst(
   descending: boolean,
 ): Promise<SubscriptionFilter> {
   const range = await readRange(reader, counted);
-  const select = await openSelect(reader, counted);
-  const leaf = range.total > 0 ? await select(rankIn(range, { skip: 0, descending })) : undefined;
-  if (leaf === undefined) return counted;
-  const { afterSeconds = leaf.from.date - 1, beforeSeconds = leaf.until.date + 1 } = counted;
+  const dates =
+    range.total > 0 ? await readLeafDates(reader, counted, rankIn(range, { skip: 0, descending })) : undefined;
+  if (dates === undefined) return counted;
+  const [from, until] = [dates[0] - 1, dates[1] + 1];
+  const { afterSeconds = from, beforeSeconds = until } = counted;
   return descending
-    ? { ...counted, beforeSeconds: Math.min(beforeSeconds, leaf.until.date + 1) }
-    : { ...counted, afterSeconds: Math.max(afterSeconds, leaf.from.date - 1) };
+    ? { ...counted, beforeSeconds: Math.min(beforeSeconds, until) }
+    : { ...counted, afterSeconds: Math.max(afterSeconds, from) };
 }
 
 export async function countMatching(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {

@@ -1,5 +1,5 @@
 import { type FilterRange, rankIn, toRange } from '../counts/range.ts';
-import { openSelect } from '../counts/select.ts';
+import { selectSql } from '../counts/select.ts';
 import type { TenantId, TenantReader } from '../store.ts';
 import { countedFilter, type RecordIndex, type Scan, type SubscriptionFilter } from '../subscription-filter.ts';
 import {
@@ -42,7 +42,7 @@ export function readScanned(
     const range = found ?? toRange(row);
     const fromEnd = counted === undefined ? stepsFromEnd(query, range.total) : undefined;
     const scanned = { ...query, filter: indexes.ofPage(size + (fromEnd ?? stepsOf(query)).steps) };
-    const start = fromEnd ?? (await startOf(reader, scanned, range, counted));
+    const start = fromEnd ?? startOf(scanned, range, counted);
     if (start === undefined) return toPage(query, row, noRecords, found);
     const body = bodyQuery(store, fromEnd === undefined ? scanned : { ...scanned, size: fromEnd.rows }, start);
     const [bodyRow] = await reader.all(body.sql, body.values);
@@ -99,17 +99,15 @@ function stepsFromEnd(
 }
 
 /** Where another page begins; `undefined` past the last record. */
-async function startOf(
-  reader: TenantReader,
+function startOf(
   { filter, position, order }: PageQuery,
   range: FilterRange,
   counted: SubscriptionFilter | undefined,
-): Promise<PageStart | undefined> {
+): PageStart | undefined {
   if (position.kind !== 'offset') return { kind: 'beyond', orderKey: position.orderKey };
   const { skip } = position;
   if (skip >= range.total) return undefined;
   if (counted === undefined) return { kind: 'step', steps: skip };
-  const select = await openSelect(reader, filter);
-  const leaf = await select(rankIn(range, { skip, descending: order.descending }));
-  return leaf && { kind: 'leaf', leaf };
+  const rank = rankIn(range, { skip, descending: order.descending });
+  return { kind: 'selected', leafSql: (bind) => selectSql(filter, `cast(${bind(rank)} as bigint)`, bind) };
 }
