@@ -1,3 +1,4 @@
+import type { OrderKey } from '../order-key.ts';
 import type { Row, SqlValue, Store, TenantId, TenantReader, TenantSql } from '../store.ts';
 import {
   and,
@@ -32,12 +33,12 @@ export async function readRange(reader: TenantReader, filter: SubscriptionFilter
 }
 
 /** Select expressions of the range of a filter; each is a single value, with a name of its own. */
-export function rangeColumns(filter: SubscriptionFilter, bind: Bind, name = 'range'): string {
+export function rangeColumns(filter: SubscriptionFilter, bind: Bind, name = 'range', leaves?: Leaves): string {
   const counted = countedFilter(filter);
   const [start, end] =
     counted === undefined
       ? ['0', `(select count(*) ${rowsFrom(filter, 'tenant_id', bind)})`]
-      : [startRank(counted, bind), endRank(counted, bind)];
+      : [startRank(counted, bind, leaves), endRank(counted, bind, leaves)];
   return `${start} as ${name}_start, ${end} as ${name}_end`;
 }
 
@@ -76,11 +77,42 @@ export function countsSql(filter: SubscriptionFilter, bind: Bind) {
   return { series: bind(seriesOfFilter(filter)), n: countSql(filter, countOf) };
 }
 
-const startRank = (filter: SubscriptionFilter, bind: Bind): string =>
-  filter.afterSeconds === undefined ? '0' : rankSql(filter, filter.afterSeconds + 1, bind);
+/** A leaf: where it begins, and the rank of its first row. */
+export interface Leaf {
+  readonly from: OrderKey;
+  readonly rank: number;
+}
 
-const endRank = (filter: SubscriptionFilter, bind: Bind): string =>
-  filter.beforeSeconds === undefined ? totalSql(filter, bind) : rankSql(filter, filter.beforeSeconds, bind);
+/** All leaves of a tree; at least one. */
+export interface Leaves {
+  readonly all: readonly [Leaf, ...Leaf[]];
+  /** The rows of all. */
+  readonly total: number;
+}
+
+/** The leaf that has the first row of a second, or ends before it. */
+const leafAt = ({ all }: Leaves, seconds: number): Leaf =>
+  all.findLast(({ from: { date, id } }) => date < seconds || (date === seconds && id === '')) ?? all[0];
+
+/** The same for known leaves, as a `with` query like the last one of `selectSql`. */
+export function leafSql(filter: SubscriptionFilter, place: RowPlace, leaves: Leaves, bind: Bind): string {
+  const { beforeSeconds, afterSeconds } = filter;
+  const first = afterSeconds === undefined ? undefined : afterSeconds + 1;
+  const seconds = place.descending ? beforeSeconds : first;
+  const edge = seconds === undefined ? undefined : leafAt(leaves, seconds);
+  const inEdge =
+    seconds === undefined || edge === undefined ? '0' : rowsBeforeSql(filter, seconds, keySql(edge, bind), bind);
+  const least = rankIn({ start: edge?.rank ?? 0, total: edge === undefined ? leaves.total : 0 }, place);
+  const { from, rank } = leaves.all.findLast((leaf) => leaf.rank <= least) ?? leaves.all[0];
+  return `leaf as (select from_date, from_id, rest from (select cast(${bind(from.date)} as bigint) as from_date,
+      cast(${bind(from.id)} as text) as from_id, cast(${bind(least - rank)} as bigint) + ${inEdge} as rest) as known where rest >= 0)`;
+}
+
+const startRank = (filter: SubscriptionFilter, bind: Bind, leaves?: Leaves): string =>
+  filter.afterSeconds === undefined ? '0' : rankSql(filter, filter.afterSeconds + 1, bind, leaves);
+
+const endRank = (filter: SubscriptionFilter, bind: Bind, leaves?: Leaves): string =>
+  filter.beforeSeconds === undefined ? totalSql(filter, bind) : rankSql(filter, filter.beforeSeconds, bind, leaves);
 
 /** SQL of how many rows a filter has without its bounds: one read of the root. */
 function totalSql(filter: SubscriptionFilter, bind: Bind): string {
@@ -94,13 +126,14 @@ function totalSql(filter: SubscriptionFilter, bind: Bind): string {
  * own leaf, at most `leafRowsMax`. SQLite would compare a row value of two columns by its date
  * alone, so ids are expressions. It also compares row values again for each row that it counts,
  * which the date alone avoids. Looking the two keys up where they are used costs no more than a
- * `with` clause.
+ * `with` clause. With known leaves, only the rows of one are left to count.
  */
-function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
+function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind, leaves?: Leaves): string {
+  if (leaves !== undefined) {
+    const leaf = leafAt(leaves, seconds);
+    return `(cast(${bind(leaf.rank)} as bigint) + ${rowsBeforeSql(filter, seconds, keySql(leaf, bind), bind)})`;
+  }
   const { series, n } = countsSql(filter, bind);
-  // a planner may take the index of statuses for narrower than these rows
-  const index = filter.productId === undefined ? filter.dateColumn : 'product_id';
-  const conditions = filterConditions({ ...countedPart(filter), index }, bind);
   const date = bind(seconds);
   const { leaf, group } = spanLevel;
   const keyAt = (level: typeof leaf | typeof group): string =>
@@ -112,8 +145,17 @@ function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind): strin
     ) + (
       select coalesce(cast(sum(${n}) as bigint), 0) from subscription_span where tenant_id = $1 and series = ${series} and level = ${leaf}
         and (from_date, from_id) >= ${keyAt(group)} and (from_date, from_id) < ${keyAt(leaf)}
-    ) + (
-      select count(*) from subscription where tenant_id = $1${and(conditions)}
-        and (${filter.dateColumn}, id) >= ${keyAt(leaf)} and ${filter.dateColumn} < ${date}
-    ))`;
+    ) + ${rowsBeforeSql(filter, seconds, keyAt(leaf), bind)})`;
+}
+
+const keySql = ({ from }: Leaf, bind: Bind): string => `(${bind(from.date)}, ${bind(from.id)})`;
+
+/** SQL of the rows of a filter's `countedPart` from the key of a leaf until before a second. */
+function rowsBeforeSql(filter: SubscriptionFilter, seconds: number, key: string, bind: Bind): string {
+  const { dateColumn, productId } = filter;
+  // a planner may take the index of statuses for narrower than these rows
+  const index = productId === undefined ? dateColumn : 'product_id';
+  const conditions = filterConditions({ ...countedPart(filter), index }, bind);
+  return `(select count(*) from subscription where tenant_id = $1${and(conditions)}
+      and (${dateColumn}, id) >= ${key} and ${dateColumn} < ${bind(seconds)})`;
 }

@@ -1,4 +1,4 @@
-import { type FilterRange, rangeColumns, toRange } from '../counts/range.ts';
+import { type FilterRange, type Leaves, rangeColumns, toRange } from '../counts/range.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantStatement } from '../store.ts';
 import { type Bind, binder } from '../subscription-filter.ts';
 import {
@@ -10,7 +10,6 @@ import {
   reverse,
   type ScannedQuery,
 } from './page-sql.ts';
-import type { KnownRange } from './range-memory.ts';
 
 // A page is read with two statements, or with both in one: the body has its records, the head
 // everything else (the range of the filter, what lies around the page, the revision).
@@ -29,6 +28,15 @@ export interface Page extends FilterRange {
   readonly hasMore: boolean;
   /** The tenant's revision. */
   readonly revision: number;
+}
+
+/** What is known of a page at a revision before it is read. */
+export interface Known {
+  readonly revision: number;
+  /** The range of its filter, and how many of its records precede the page, if that is known. */
+  readonly range?: FilterRange & { readonly passed?: number | undefined };
+  /** The leaves of its filter, in the order of the page. */
+  readonly leaves?: Leaves;
 }
 
 /** The parts of the store that a page uses. */
@@ -57,7 +65,7 @@ export function bodyQuery(
 }
 
 /** Reads everything about a page but its records; `total` is the filter that is counted. */
-export function headQuery(query: ScannedQuery, known: KnownRange | undefined, total = query.filter): TenantStatement {
+export function headQuery(query: ScannedQuery, known: Known | undefined, total = query.filter): TenantStatement {
   const values: SqlValue[] = [];
   const sql = `select ${headColumns(query, known, binder(values), total)}revision
     from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
@@ -65,22 +73,22 @@ export function headQuery(query: ScannedQuery, known: KnownRange | undefined, to
 }
 
 /** The statement of the body with the columns of the head. */
-export const wholeQuery = (store: PageStore, query: ScannedQuery, start: PageStart, known: KnownRange | undefined) =>
+export const wholeQuery = (store: PageStore, query: ScannedQuery, start: PageStart, known: Known | undefined) =>
   bodyQuery(store, query, start, (bind) => `${headColumns(query, known, bind)}${revisionColumn}`);
 
 /** Selects the tenant's revision. */
-const revisionColumn =
+export const revisionColumn =
   '(select revision from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1) as revision';
 
 /** The columns of the head except the revision, as far as they are not known, each with a comma. */
 function headColumns(
   { filter, order, position, size }: ScannedQuery,
-  known: KnownRange | undefined,
+  known: Known | undefined,
   bind: Bind,
   total = filter,
 ): string {
-  const range = known === undefined ? `${rangeColumns(total, bind)}, ` : '';
-  if (position.kind === 'offset' || known?.passed !== undefined) return range;
+  const range = known?.range === undefined ? `${rangeColumns(total, bind, 'range', known?.leaves)}, ` : '';
+  if (position.kind === 'offset' || known?.range?.passed !== undefined) return range;
   // how many records are behind the key of the page and beyond it, as far as that matters
   const { orderKey } = position;
   const [back, forward] = position.kind === 'before' ? [order, reverse(order)] : [reverse(order), order];
@@ -94,10 +102,10 @@ export function toPage(
   { position, size }: ScannedQuery,
   row: Row | undefined,
   records: PageRecords,
-  known: KnownRange | undefined,
+  known: Known | undefined,
 ): Page {
-  const { start, total } = known ?? toRange(row);
-  const passed = position.kind === 'offset' ? position.skip : known?.passed;
+  const { start, total } = known?.range ?? toRange(row);
+  const passed = position.kind === 'offset' ? position.skip : known?.range?.passed;
   return {
     start,
     total,

@@ -1,4 +1,4 @@
-import { rankAfter, rankIn } from '../counts/range.ts';
+import { leafSql, rankAfter, rankIn } from '../counts/range.ts';
 import { selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
 import type { TenantId } from '../store.ts';
@@ -11,13 +11,13 @@ import {
   selectsOne,
 } from '../subscription-filter.ts';
 import { isByStatus, type PageQuery, type PageStart, type SubscriptionOrder } from './page-sql.ts';
-import { type BoundedQuery, type Page, type PageStore, toPage, wholeQuery } from './page-statements.ts';
-import type { KnownRange, RangeMemory } from './range-memory.ts';
+import { type BoundedQuery, type Known, type Page, type PageStore, toPage, wholeQuery } from './page-statements.ts';
+import type { RangeMemory } from './range-memory.ts';
 import { readScanned } from './scanned-page.ts';
 
 export interface PageContext {
   readonly store: PageStore;
-  readonly ranges?: Pick<RangeMemory, 'find' | 'note'> | undefined;
+  readonly ranges?: Pick<RangeMemory, 'find' | 'findLeaves' | 'note'> | undefined;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function readPage({ store, ranges }: PageContext, tenant: TenantId,
     if (page.total <= sortedMax) return page;
   }
   const bounded = { ...query, isBounded: isBounded(filter, order) };
-  const known = ranges?.find(tenant, query);
+  const known = ranges?.find(tenant, query) ?? (await ranges?.findLeaves(store, tenant, query));
   if (known !== undefined) {
     const page = await readWith(store, tenant, bounded, known);
     if (page.revision === known.revision) {
@@ -89,12 +89,7 @@ const stepsMax = leafRowsAimed / 2;
  * | a filter that the counts do not know | one statement | as many entries as it skips |
  * | others | one statement with `selectSql` | groups of the counts, half a leaf |
  */
-function readWith(
-  store: PageStore,
-  tenant: TenantId,
-  query: BoundedQuery,
-  known: KnownRange | undefined,
-): Promise<Page> {
+function readWith(store: PageStore, tenant: TenantId, query: BoundedQuery, known: Known | undefined): Promise<Page> {
   const { filter, order, position } = query;
   if (!hasIndex(filter, order)) return readScanned(store, tenant, query, known);
   const from = (start: PageStart, of = filter): Promise<Page> =>
@@ -105,12 +100,14 @@ function readWith(
   if (skip === 0) return from({ kind: 'first' });
   if (skip <= stepsMax || counted === undefined) return from({ kind: 'step', steps: skip });
   const place = { skip, descending: order.descending };
-  const leafSql = (bind: Bind): string => {
+  const findLeaf = (bind: Bind): string => {
+    if (known?.leaves !== undefined) return leafSql(counted, place, known.leaves, bind);
+    const { range } = known ?? {};
     const rank =
-      known === undefined ? rankAfter(counted, place, bind) : `cast(${bind(rankIn(known, place))} as bigint)`;
+      range === undefined ? rankAfter(counted, place, bind) : `cast(${bind(rankIn(range, place))} as bigint)`;
     return selectSql(counted, rank, bind);
   };
-  return from({ kind: 'selected', leafSql }, counted);
+  return from({ kind: 'selected', leafSql: findLeaf }, counted);
 }
 
 /** Reads a page, with everything about it, in one statement. */
@@ -119,7 +116,7 @@ async function readFrom(
   tenant: TenantId,
   query: BoundedQuery,
   start: PageStart,
-  known: KnownRange | undefined,
+  known: Known | undefined,
 ): Promise<Page> {
   const whole = wholeQuery(store, query, start, known);
   const [row] = await store.readTenantOnce(tenant, whole, query);

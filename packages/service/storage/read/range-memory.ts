@@ -1,56 +1,114 @@
 import { LRUCache } from 'lru-cache';
-import type { FilterRange } from '../counts/range.ts';
+import { countsSql, type FilterRange, type Leaf } from '../counts/range.ts';
+import { spanLevel } from '../counts/span.ts';
 import type { OrderKey } from '../order-key.ts';
-import type { TenantId } from '../store.ts';
+import type { SqlValue, TenantId, TenantSql } from '../store.ts';
+import { binder, countedFilter, countedPart, type SubscriptionFilter } from '../subscription-filter.ts';
 import type { PageQuery, PageRecords } from './page-sql.ts';
+import { type Known, type PageStore, revisionColumn } from './page-statements.ts';
 
-/** The range of a filter at a revision, and where a page begins in it. */
-export interface KnownRange extends FilterRange {
+interface ReadPage extends FilterRange {
   readonly revision: number;
-  /** Records before the page; `undefined` if only the store knows. */
-  readonly passed?: number | undefined;
-}
-
-interface ReadPage extends KnownRange {
   readonly records: PageRecords;
+  readonly passed: number | undefined;
   /** Whether more records follow. */
   readonly hasMore: boolean;
 }
 
-/** Bytes of a range in memory besides its key. */
-const rangeBytes = 200;
+/** A tree, as the rows of a filter's `countedPart` are counted in it. */
+interface KnownTree extends Known {
+  /** Pages that were read without its leaves at this revision. */
+  readonly reads: number;
+  /** The end of the range of one of them. */
+  readonly rows: number;
+}
+
+/** Bytes in memory: of a range besides its key, and of a leaf. */
+const [rangeBytes, leafBytes] = [200, 150];
+
+/** The leaves of a larger tree are not remembered: reading those of this one takes 3 ms. */
+const treeRowsMax = 500_000;
+/** Reading the leaves of so many rows costs as much as a page costs more without them. */
+const treeRowsOfRead = 80_000;
 
 /**
  * Remembers the range of each filter, and where the page after each page begins, so that a query
- * that recurs and the next page of a walk need no counts from the store. Nothing in it is trusted
- * on its own: a page returns the revision that it was read at, and is read again with the counts if
- * that is another one. A place is found by the key, filter and order of its page, so a forged
- * cursor finds none.
+ * that recurs and the next page of a walk need no counts from the store; and the leaves of trees,
+ * so that new bounds need only count the rows of one leaf each. Nothing in it is trusted on its
+ * own: a page returns the revision that it was read at, and is read again with the counts if that
+ * is another one. A place is found by the key, filter and order of its page, so a forged cursor
+ * finds none.
  */
 export class RangeMemory {
-  readonly #ranges = new LRUCache<string, KnownRange>({
+  readonly #ranges = new LRUCache<string, Known>({
     max: 20_000,
-    maxSize: 8_388_608,
+    maxSize: 4_194_304,
     sizeCalculation: (_range, key) => 2 * key.length + rangeBytes,
   });
+  readonly #trees = new LRUCache<string, KnownTree>({
+    maxSize: 4_194_304,
+    sizeCalculation: ({ leaves }, key) => 2 * key.length + rangeBytes + leafBytes * (leaves?.all.length ?? 0),
+  });
 
-  find(tenant: TenantId, { filter, order, position }: PageQuery): KnownRange | undefined {
+  find(tenant: TenantId, { filter, order, position }: PageQuery): Known | undefined {
     const place =
       position.kind === 'after' ? this.#ranges.get(placeKey(tenant, filter, order, position.orderKey)) : undefined;
     if (place !== undefined) return place;
-    const range = this.#ranges.get(rangeKey(tenant, filter));
-    return range && position.kind === 'offset' ? { ...range, passed: position.skip } : range;
+    const known = this.#ranges.get(rangeKey(tenant, filter));
+    if (known?.range === undefined || position.kind !== 'offset') return known;
+    return { ...known, range: { ...known.range, passed: position.skip } };
+  }
+
+  /** Finds the leaves of a filter, or reads them once they have been missing for some pages. */
+  async findLeaves(store: PageStore, tenant: TenantId, { filter, order }: PageQuery): Promise<Known | undefined> {
+    const counted = countedFilter(filter, order.column);
+    if (counted === undefined) return undefined;
+    const key = treeKey(tenant, counted);
+    const tree = this.#trees.get(key);
+    if (tree === undefined || tree.leaves !== undefined) return tree;
+    if (tree.rows > treeRowsMax || tree.reads <= tree.rows / treeRowsOfRead) return undefined;
+    const found = await readLeaves(store, tenant, counted);
+    if (found !== undefined) this.#trees.set(key, { ...tree, ...found });
+    return found;
   }
 
   /** Notes the range of a page, unless it was known, and where the page after it begins. */
-  note(tenant: TenantId, { filter, order }: PageQuery, page: ReadPage, known: KnownRange | undefined): void {
+  note(tenant: TenantId, { filter, order }: PageQuery, page: ReadPage, known: Known | undefined): void {
     const { records, start, total, revision, passed, hasMore } = page;
-    const range = { revision, start, total };
-    if (known === undefined) this.#ranges.set(rangeKey(tenant, filter), range);
+    if (known?.range === undefined) this.#ranges.set(rangeKey(tenant, filter), { revision, range: { start, total } });
+    const counted = known === undefined ? countedFilter(filter, order.column) : undefined;
+    if (counted !== undefined) {
+      const key = treeKey(tenant, counted);
+      const tree = this.#trees.peek(key);
+      const same = tree?.revision === revision ? tree : undefined;
+      this.#trees.set(key, { ...same, revision, reads: (same?.reads ?? 0) + 1, rows: start + total });
+    }
     if (passed === undefined || records.last === undefined || !hasMore) return;
-    this.#ranges.set(placeKey(tenant, filter, order, records.last), { ...range, passed: passed + records.count });
+    const range = { start, total, passed: passed + records.count };
+    this.#ranges.set(placeKey(tenant, filter, order, records.last), { revision, range });
   }
 }
+
+/** Reads the leaves of a filter as one string, which is faster than hundreds of rows. */
+async function readLeaves(store: PageStore, tenant: TenantId, filter: SubscriptionFilter): Promise<Known | undefined> {
+  const values: SqlValue[] = [];
+  const { series, n } = countsSql(filter, binder(values));
+  const sql = `select string_agg(leaf, '\n') as leaves, ${revisionColumn} from (
+      select cast(${n} as text) || ' ' || cast(from_date as text) || ' ' || from_id as leaf from subscription_span
+      where tenant_id = $1 and series = ${series} and level = ${spanLevel.leaf} order by from_date, from_id) as leaves` as TenantSql;
+  const [row] = await store.readTenantOnce(tenant, { sql, values }, { isBounded: true });
+  if (typeof row?.leaves !== 'string') return undefined;
+  let total = 0;
+  const all = row.leaves.split('\n').map((line): Leaf => {
+    const [rows, date, id = ''] = line.split(' ');
+    const rank = total;
+    total += Number(rows);
+    return { from: { date: Number(date), id }, rank };
+  });
+  return { revision: Number(row.revision), leaves: { all: all as [Leaf, ...Leaf[]], total } };
+}
+
+const treeKey = (tenant: TenantId, filter: SubscriptionFilter): string => JSON.stringify([tenant, countedPart(filter)]);
 
 const placeKey = (
   tenant: TenantId,

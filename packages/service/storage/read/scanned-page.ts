@@ -13,8 +13,15 @@ import {
   selectivityOfPage,
 } from './choose-index.ts';
 import { noRecords, type PageQuery, type PageStart } from './page-sql.ts';
-import { type BoundedQuery, bodyQuery, headQuery, type Page, type PageStore, toPage } from './page-statements.ts';
-import type { KnownRange } from './range-memory.ts';
+import {
+  type BoundedQuery,
+  bodyQuery,
+  headQuery,
+  type Known,
+  type Page,
+  type PageStore,
+  toPage,
+} from './page-statements.ts';
 
 /**
  * Reads a page of a filter that no index has by itself: some entries of the index that is read do
@@ -30,7 +37,7 @@ export function readScanned(
   store: PageStore,
   tenant: TenantId,
   query: BoundedQuery,
-  known: KnownRange | undefined,
+  known: Known | undefined,
 ): Promise<Page> {
   const { filter, order, size } = query;
   const read = async (reader: TenantReader): Promise<Page> => {
@@ -39,7 +46,7 @@ export function readScanned(
     const found = known ?? (await rangeOfPlan(reader, filter, counted));
     const head = headQuery({ ...query, filter: indexes.ofPage(size) }, found, indexes.ofTotal);
     const [row] = await reader.all(head.sql, head.values);
-    const range = found ?? toRange(row);
+    const range = found?.range ?? toRange(row);
     const fromEnd = counted === undefined ? stepsFromEnd(query, range.total) : undefined;
     const scanned = { ...query, filter: indexes.ofPage(size + (fromEnd ?? stepsOf(query)).steps) };
     const start = fromEnd ?? startOf(scanned, range, counted);
@@ -80,9 +87,9 @@ async function rangeOfPlan(
   reader: TenantReader,
   filter: SubscriptionFilter,
   counted: SubscriptionFilter | undefined,
-): Promise<KnownRange | undefined> {
+): Promise<Known | undefined> {
   const total = counted === undefined ? await countOfPlan(reader, filter) : undefined;
-  return total === undefined ? undefined : { start: 0, total, revision: 0 };
+  return total === undefined ? undefined : { revision: 0, range: { start: 0, total } };
 }
 
 const stepsOf = ({ position }: PageQuery) => ({ steps: position.kind === 'offset' ? position.skip : 0 });
