@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { StorageError } from '../error.ts';
 import { connect } from '../postgres/connect.ts';
-import { toStorageError } from '../postgres/error.ts';
+import { isRolledBack, toStorageError } from '../postgres/error.ts';
 import { noTimeLimit } from '../postgres/session.ts';
+import { commit, unknownOutcome } from '../postgres/settle-commit.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { createTransferClient } from './postgres-backup.ts';
 import { describeTables, listTables, type PostgresTable } from './postgres-table.ts';
@@ -26,7 +27,9 @@ export async function fillPostgresStore(url: string, file: string, onCopied: OnC
     await fill(client, source, onCopied).catch((error: unknown) => {
       throw toStorageError(error);
     });
-    await client.query('commit');
+    await commit(client).catch((error: unknown) => {
+      throw isRolledBack(error) ? toStorageError(error) : unknownOutcome(error);
+    });
   } finally {
     await client.end(); // uncommitted work is rolled back
     source.close();

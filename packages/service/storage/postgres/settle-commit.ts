@@ -9,18 +9,20 @@ export interface ReadyChange<T> {
   readonly row: Row | undefined;
 }
 
+export const commit = (client: pg.ClientBase): Promise<unknown> => confirm(client, client.query('commit'));
+
 /**
- * Commits. Throws if Citus warns: a node has prepared the transaction and has not confirmed its
- * commit, so it cannot be read yet.
+ * Waits for what commits. Throws if Citus warns: a node has prepared the transaction and has not
+ * confirmed its commit, so it cannot be read yet.
  */
-export async function commit(client: pg.ClientBase): Promise<void> {
-  let warning: unknown;
-  const note = (notice: { readonly code?: string | undefined }): void => {
-    if (notice.code?.startsWith('01')) warning = notice;
-  };
+export async function confirm<T>(client: pg.ClientBase, committing: Promise<T>): Promise<T> {
+  const notices: { readonly code?: string | undefined }[] = [];
+  const note = (notice: (typeof notices)[number]): void => void notices.push(notice);
   client.on('notice', note);
-  await client.query('commit').finally(() => client.off('notice', note));
+  const result = await committing.finally(() => client.off('notice', note));
+  const warning = notices.find(({ code }) => code?.startsWith('01'));
   if (warning !== undefined) throw unknownOutcome(warning);
+  return result;
 }
 
 /**

@@ -86,8 +86,7 @@ export class Statements {
     socket.cork();
     try {
       const opening = tenantOpening(begin, tenant, facts.stepDown).map(([text, values]) => this.prepare(text, values));
-      const end = begin === beginReading ? () => client.query('commit') : commit;
-      return inTransaction(client, [this.run(client, opening)], work, end);
+      return inTransaction(client, [this.run(client, opening)], work);
     } finally {
       socket.uncork();
     }
@@ -122,10 +121,8 @@ export async function inTransaction<T>(
   client: pg.ClientBase,
   opening: readonly Promise<unknown>[],
   work: () => Promise<T>,
-  end: (client: pg.ClientBase) => Promise<unknown> = commit,
 ): Promise<T> {
-  const working = work();
-  await Promise.all([...opening, working]);
-  await end(client);
-  return working;
+  const [result] = await Promise.all([work(), ...opening]);
+  await commit(client);
+  return result;
 }

@@ -30,6 +30,7 @@ import { requireUsable } from './database-facts.ts';
 import { examinePostgres } from './examine.ts';
 import { migratePostgres } from './migrate.ts';
 import { ChangeNotifications } from './notifications.ts';
+import { confirm } from './settle-commit.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { openPostgresStagedLoad } from './staged-load.ts';
 import { Statements } from './statements.ts';
@@ -150,11 +151,10 @@ class PostgresStore extends TenantWriter implements Store {
     const { statements, notifications } = this.#shared;
     const prepared = written.map(({ sql, values }) => statements.prepare(sql, values));
     const isAlone = prepared.length === 1 && !announce;
-    const opening = isAlone
-      ? []
-      : ['begin', ...(announce ? [announceChange] : [])].map((text) => statements.prepare(text));
-    const closing = isAlone ? [] : [statements.prepare('commit')];
-    const results = await this.#use((client) => statements.run(client, [...opening, ...prepared, ...closing]));
+    const unlessAlone = (...texts: string[]) => (isAlone ? [] : texts.map((text) => statements.prepare(text)));
+    const opening = unlessAlone('begin', ...(announce ? [announceChange] : []));
+    const all = [...opening, ...prepared, ...unlessAlone('commit')];
+    const results = await this.#use((client) => confirm(client, statements.run(client, all)));
     if (announce) notifications.noteOwnChange();
     return results.slice(opening.length, opening.length + prepared.length);
   }

@@ -5,7 +5,7 @@ import type { Directory, SqlValue } from '../store.ts';
 import { announceChange } from './change-sql.ts';
 import type { Use } from './connections.ts';
 import { isBusy, isRolledBack, isUnconfirmed } from './error.ts';
-import { unknownOutcome } from './settle-commit.ts';
+import { confirm, unknownOutcome } from './settle-commit.ts';
 import type { Statements } from './statements.ts';
 import type { BatchStatement } from './wire/batch.ts';
 
@@ -57,7 +57,7 @@ export async function transactOnPostgres<T>(
     if ('error' in ended) await send([prepare('rollback')]);
     else {
       [xid, done] = [begun?.[0]?.id ?? null, ended];
-      await send([...(announces ? [prepare(announceChange)] : []), prepare('commit')]);
+      await confirm(client, send([...(announces ? [prepare(announceChange)] : []), prepare('commit')]));
     }
     return ended;
   };
