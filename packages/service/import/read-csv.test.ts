@@ -224,6 +224,7 @@ describe('reading CSV', () => {
     await expect(read(text, { mapping: faults })).rejects.toThrow(
       "there is no column 'ICC'; 'id' is a constant and a column; 'iccid', 'auto_renew' are missing",
     );
+    await expect(read(text.replace('CITY', 'SIM'), { mapping })).rejects.toThrow("'SIM' stands twice");
   });
 
   test('reads what values of a file mean, and rejects one that the mapping does not have', async () => {
