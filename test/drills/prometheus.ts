@@ -20,11 +20,6 @@ export const shortened = (text: string): string =>
     .replaceAll('[15m]', '[1m]')
     .replaceAll(/for: \d+[mh]/g, 'for: 3s');
 
-/** The alerts of `deploy/`, in the order of the file. */
-export const deployedAlerts: readonly string[] = [
-  ...readDeployed('prometheus-rules.yaml').matchAll(/- alert: (\w+)/g),
-].map(([, name = '']) => name);
-
 /** An alert that Prometheus holds. */
 export interface Alert {
   readonly state: 'pending' | 'firing';

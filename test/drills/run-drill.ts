@@ -9,7 +9,7 @@ import { hasCommands } from './has-commands.ts';
 import { canLimitMemory } from './limited-memory.ts';
 import { type Setting, Stage } from './stage.ts';
 
-/** A drill that is not over by then hangs; the longest takes less than a minute. */
+/** A drill that is not over by then hangs; those of memory take some minutes. */
 const limits = { runMs: 600_000, closeMs: 60_000 };
 
 /** Why each need is missing here, if it is. */

@@ -2,7 +2,6 @@ import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'nod
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import type { Drill } from './drill.ts';
 import { type FilledPlace, mountSmallDisk, type Stage, waitsForStore } from './stage.ts';
 
@@ -90,26 +89,6 @@ export const storeDrills: readonly Drill[] = [
     },
   },
   {
-    name: 'two-services',
-    fault: 'two services run on one folder; another process imports; a restore is tried',
-    expected: 'both reports: 1500 records; restore: exit code 1',
-    async run(stage) {
-      const place = await stage.sqlite();
-      const services = [await stage.serve(place), await stage.serve(place)];
-      const { environment } = place;
-      await stage.succeed(importArgs, { environment, input: stage.rows(500) });
-      const totals = new Set<number>();
-      for (const service of services) {
-        await service.logIn();
-        totals.add(await service.total());
-      }
-      const backup = join(stage.folder, 'backup.db');
-      await stage.succeed(['backup', backup], { environment });
-      const { code } = await stage.run(['restore', backup, '--yes'], { environment });
-      return `both reports: ${[...totals]} records; restore: exit code ${code}`;
-    },
-  },
-  {
     name: 'statement-fails',
     fault: 'every statement of a report fails with an unexpected error (a column is renamed)',
     expected: 'report 500 as application/problem+json; /healthz 200; afterwards report 200',
@@ -169,54 +148,6 @@ export const storeDrills: readonly Drill[] = [
       if (code !== 0) return stderr;
       const { code: doctor } = await stage.run(['doctor'], { environment });
       return `records ${await totalOf(stage, place)}; doctor: exit code ${doctor}`;
-    },
-  },
-  {
-    name: 'import-truncated',
-    fault: 'a gzip source is cut off in the middle; then it is imported completely',
-    expected: 'truncated: exit code 1; complete: exit code 0; records 3000',
-    async run(stage) {
-      const place = await stage.sqlite(0);
-      const { environment } = place;
-      const file = join(stage.folder, 'rows.ndjson.gz');
-      const bytes = gzipSync(stage.rows(3_000));
-      const load = async (source: Buffer): Promise<number | null> => {
-        writeFileSync(file, source);
-        return (await stage.run(['import', file, '--tenant', 'acme'], { environment })).code;
-      };
-      const truncated = await load(bytes.subarray(0, stage.random.between(100, bytes.length - 100)));
-      const complete = await load(bytes);
-      return `truncated: exit code ${truncated}; complete: exit code ${complete}; records ${await totalOf(stage, place)}`;
-    },
-  },
-  {
-    name: 'import-poison',
-    fault:
-      'between valid rows: a byte order mark, a NUL, invalid UTF-8, a line of 3 MB, half a row, a wrong type; then 1 GB of blanks in 1 MB of gzip',
-    expected: 'exit code 1; rejected 5; records 3; gzip: exit code 1; records 3',
-    async run(stage) {
-      const place = await stage.sqlite(0);
-      const { environment } = place;
-      const [first = '', second = '', third = ''] = stage.rows(3).trim().split('\n');
-      const file = join(stage.folder, 'poison.ndjson');
-      const lines = [
-        `\uFEFF${first}`,
-        first.replace('loaded0', 'nul\\u0000'),
-        Buffer.concat([Buffer.from(first.slice(0, -2)), Buffer.of(0xff, 0xfe), Buffer.from('"}')]),
-        first.replace('loaded0', 'a'.repeat(3_000_000)),
-        second,
-        second.slice(0, 40),
-        JSON.stringify({ ...JSON.parse(third), iccid: {} }),
-        third,
-      ];
-      writeFileSync(file, Buffer.concat(lines.flatMap((line) => [Buffer.from(line as string), Buffer.from('\n')])));
-      const { code, stdout } = await stage.run(['import', file, '--tenant', 'acme', '--json'], { environment });
-      const { rejected } = JSON.parse(stdout) as { rejected?: number };
-      const records = await totalOf(stage, place);
-      const bomb = join(stage.folder, 'bomb.ndjson.gz');
-      writeFileSync(bomb, gzipSync(Buffer.alloc(1_000_000_000, ' ')));
-      const bombed = await stage.run(['import', bomb, '--tenant', 'acme'], { environment });
-      return `exit code ${code}; rejected ${rejected}; records ${records}; gzip: exit code ${bombed.code}; records ${await totalOf(stage, place)}`;
     },
   },
 ];

@@ -24,9 +24,7 @@ export async function fillPostgresStore(url: string, file: string, onCopied: OnC
     await connect(client, url);
     await client.query('begin');
     await client.query(noTimeLimit);
-    await fill(client, source, onCopied).catch((error: unknown) => {
-      throw toStorageError(error);
-    });
+    await fill(client, source, onCopied).catch((error: unknown) => Promise.reject(toStorageError(error)));
     await commit(client).catch((error: unknown) => {
       throw isRolledBack(error) ? toStorageError(error) : unknownOutcome(error);
     });

@@ -86,7 +86,7 @@ const storedBytes = ({ record, email = null }: Row): number =>
 
 /**
  * Assigns only the columns that differ; returns the row as it was, if there are any. The history
- * keeps it, unless it is of a lost revision: its version before may have been current until then.
+ * keeps it, unless it is of a lost revision, or one has left a version that ended then.
  */
 function updateRow(
   connection: SqliteConnection,
@@ -116,7 +116,6 @@ const selectSame =
 
 const selectRow = `select ${columnNames()}, revision from subscription where tenant_id = $1 and id = $2`;
 
-/** A version that a lost revision has left stays, as in `keepReplaced`. */
 const insertVersion = `insert into subscription_version (${versionColumns})
   values ($1, $2, $3, ${valuePlaceholders(4)}) on conflict do nothing`;
 
