@@ -46,7 +46,7 @@ function endsWithin(from: number, to: number, filters: ReportFilters, now: Date)
   const { 'expires-within': duration, after, before } = filters;
   const seconds = duration === undefined ? undefined : parseDuration(duration);
   const least = seconds === undefined ? after : instantAt(now.getTime());
-  const most = seconds === undefined ? before : instantAt(now.getTime() + seconds * 1000);
+  const most = seconds === undefined ? before : instantAt(now.getTime() + (seconds + 1) * 1000); // includes the last one
   return {
     'expires-within': undefined,
     'date-field': countedDate(filters),

@@ -65,23 +65,33 @@ describe('createdChart', () => {
 });
 
 describe('endingChart', () => {
-  const chart = endingChart({
-    periods: nextDays(now, 2),
-    all: [{ value: '2026-03-16', count: 3 }],
-    parts: new Map([['renews', [{ value: '2026-03-16', count: 2 }]]]),
-  });
+  const counts = { now, filters: { 'expires-within': '60d' }, periods: nextDays(now, 60) };
+  const all = [
+    { value: '2026-03-16', count: 3 },
+    { value: '2026-03-17', count: 1 },
+  ];
+  const renews = [
+    { value: '2026-03-16', count: 2 },
+    { value: '2026-03-17', count: 1 },
+  ];
+  const chart = endingChart({ ...counts, all, parts: new Map([['renews', renews]]) });
 
-  test('one that ends is not named as several', () => {
-    const all = [{ value: '2026-03-16', count: 1 }];
-    const { columns } = endingChart({ periods: nextDays(now, 2), all, parts: new Map([['renews', all]]) });
-    expect(columns[1]?.text).toBe('16 March 2026: 1 ends, 1 renews');
-  });
-
-  test('splits a day by what renews', () => {
-    expect(chart.columns.map(({ text }) => text)).toEqual([
+  test('splits a day by what renews, and does not name one as several', () => {
+    expect(chart.columns.slice(0, 3).map(({ text }) => text)).toEqual([
       '15 March 2026, from now on: none end',
       '16 March 2026: 3 end, 2 renew, 1 does not',
+      '17 March 2026: 1 ends, 1 renews',
     ]);
+    expect(chart.columns.at(-1)?.text).toBe('14 May 2026, up to 60 days from now: none end');
+  });
+
+  test('the first and the last day lead to their parts of the 60 days, the legend to all of them', () => {
+    const list = '/console/subscriptions?';
+    expect([chart.columns[0]?.href, chart.columns.at(-1)?.href]).toEqual([
+      `${list}date-field=expiration&after=2026-03-15T12:00:00Z&before=2026-03-16T00:00:00Z`,
+      `${list}date-field=expiration&after=2026-05-13T23:59:59Z&before=2026-05-14T12:00:01Z`,
+    ]);
+    expect(chart.series[0]?.href).toBe(`${list}expires-within=60d&auto-renew=true`);
   });
 });
 

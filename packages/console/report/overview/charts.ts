@@ -2,10 +2,11 @@ import { noStatus, statusFilterOf } from '../../../contract/subscription.ts';
 import type { Tone } from '../../charts/chart-data.ts';
 import { dateFormatter } from '../../ui/format-date.ts';
 import { statusTone, statusWord } from '../../ui/status-label.tsx';
+import { filtersOfCount } from '../counts/count-links.ts';
 import { reportLink } from '../link/report-link.ts';
-import type { CreatedCounts, PeriodCounts } from './overview-data.ts';
+import { type CreatedCounts, daysShown, type EndingCounts } from './overview-data.ts';
 import { overviewStrings } from './overview-strings.ts';
-import { createdBounds, endBounds } from './periods.ts';
+import { createdBounds } from './periods.ts';
 import { stackCounts } from './stacked-counts.ts';
 
 const text = overviewStrings;
@@ -41,7 +42,7 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
     },
     textOf: text.createdIn,
     hrefOf: (period) => reportLink(createdBounds([period])),
-    unfinished: periods.length - 1,
+    unfinished: [periods.length - 1],
   });
 }
 
@@ -63,8 +64,7 @@ const positionOf = (status: string): number => {
 };
 
 /** Columns of the subscriptions that end per day, by whether they renew. */
-export function endingChart({ periods, all, parts }: PeriodCounts<'renews'>) {
-  const bounds = endBounds(periods);
+export function endingChart({ periods, all, parts, filters, now }: EndingCounts) {
   return stackCounts({
     periods,
     all,
@@ -74,22 +74,23 @@ export function endingChart({ periods, all, parts }: PeriodCounts<'renews'>) {
         tone: 'accent',
         counts: parts.get('renews') ?? [],
         say: text.renewing,
-        href: reportLink({ ...bounds, 'auto-renew': 'true' }),
+        href: reportLink({ ...filters, 'auto-renew': 'true' }),
       },
     ],
     rest: {
       label: text.doesNotRenew,
       tone: 'depleted',
       say: text.notRenewing,
-      href: reportLink({ ...bounds, 'auto-renew': 'false' }),
+      href: reportLink({ ...filters, 'auto-renew': 'false' }),
     },
     labelOf: ({ value }) => dayLabel(new Date(value)),
     nameOf: ({ value }) => {
       const name = dayName(new Date(value));
-      return value === periods[0]?.value ? text.fromNowOn(name) : name;
+      if (value === periods[0]?.value) return text.fromNowOn(name);
+      return value === periods.at(-1)?.value ? text.upTo(name, daysShown) : name;
     },
     textOf: text.endingOn,
-    hrefOf: (period) => reportLink(endBounds([period])),
-    unfinished: 0,
+    hrefOf: ({ value }) => reportLink(filtersOfCount('day', value, filters, now) ?? {}),
+    unfinished: [0, periods.length - 1],
   });
 }

@@ -11,10 +11,10 @@ import { sumOf } from '../../charts/chart-data.ts';
 import {
   createdBounds,
   type EndBounds,
-  endBounds,
+  type EndFilters,
+  endedWithin,
   endsWithin,
   lastDays,
-  lastDaysToNow,
   lastMonths,
   nextDays,
   type Period,
@@ -39,7 +39,7 @@ export const readTotals = (reader: SummaryReader): Promise<SubscriptionSummary> 
 /** Counts of what ends within 7 days of now, by whether it renews. */
 export interface EndingSoon {
   readonly next: SubscriptionSummary;
-  readonly nextFilters: ReturnType<typeof endsWithin>;
+  readonly nextFilters: EndFilters;
   /** What ended in the last 7 days, and the filters that select what did not renew. */
   readonly last: SubscriptionSummary;
   readonly lastFilters: EndBounds & { readonly 'auto-renew': 'false' };
@@ -47,7 +47,7 @@ export interface EndingSoon {
 
 /** What ends soon, and as much time ago. */
 export async function readEndingSoon(reader: SummaryReader, now: Date, isPast: boolean): Promise<EndingSoon> {
-  const bounds = lastDaysToNow(now, 7);
+  const bounds = endedWithin(now, 7);
   const nextFilters = endsWithin(now, 7, isPast);
   const [next, last] = await Promise.all([
     reader.summary({ ...nextFilters, by: 'auto-renew' }),
@@ -122,10 +122,17 @@ const largestStatuses = ({ by }: SubscriptionSummary): string[] =>
     .flatMap(({ value }) => (value === null ? [] : [value]))
     .slice(0, statusSeriesMax);
 
+export interface EndingCounts extends PeriodCounts<'renews'> {
+  readonly now: Date;
+  /** The filters that select all of them. */
+  readonly filters: EndFilters;
+}
+
 /** The subscriptions that end per day from now on: all of them, and those that renew. */
-export async function readEnding(reader: SummaryReader, now: Date): Promise<PeriodCounts<'renews'>> {
-  const periods = nextDays(now, daysShown);
-  const query: SummaryQuery = { by: 'day', ...endBounds(periods) };
+export async function readEnding(reader: SummaryReader, now: Date, isPast: boolean): Promise<EndingCounts> {
+  const filters = endsWithin(now, daysShown, isPast);
+  const query: SummaryQuery = { ...filters, 'date-field': 'expiration', by: 'day' };
   const [all, renewing] = await Promise.all([reader.summary(query), reader.summary({ ...query, 'auto-renew': true })]);
-  return { periods, all: all.by.day ?? [], parts: new Map([['renews', renewing.by.day ?? []]]) };
+  const parts = new Map([['renews', renewing.by.day ?? []]] as const);
+  return { now, filters, periods: nextDays(now, daysShown), all: all.by.day ?? [], parts };
 }

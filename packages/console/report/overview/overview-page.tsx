@@ -57,7 +57,7 @@ export function OverviewPage() {
   const soon = useLoad((signal) => readEndingSoon(reader(signal), now, isPast));
   const weeks = useLoad((signal) => readCreatedWeeks(reader(signal), now));
   const changes = useChangeCount(isPast);
-  const ending = useLoad((signal) => readEnding(reader(signal), now));
+  const ending = useLoad((signal) => readEnding(reader(signal), now, isPast));
   const nextEnds = useLoad((signal) => readNextEndsAt(past, now, { signal }));
   const created = useLoad(
     totals.kind === 'ready' ? (signal) => readCreated(reader(signal), totals.value, now) : undefined,

@@ -22,6 +22,7 @@ export const overviewStrings = {
     count === 0 ? `${month}: none created` : [`${month}: ${formatCount(count)} created`, ...details].join(', '),
   soFar: (month: string) => `${month}, so far`,
   fromNowOn: (day: string) => `${day}, from now on`,
+  upTo: (day: string, days: number) => `${day}, up to ${days} days from now`,
   inMonths: (months: number) => `In these ${months} months:`,
   inDays: (days: number) => `In these ${days} days:`,
   withStatus: (count: number, status: string) => `${formatCount(count)} ${status.toLowerCase()}`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createdBounds, endBounds, lastDays, lastMonths, nextDays } from './periods.ts';
+import { createdBounds, endedWithin, endsWithin, lastDays, lastMonths, nextDays } from './periods.ts';
 
 const now = new Date('2026-01-31T23:30:15.750Z');
 
@@ -29,19 +29,12 @@ test('the last days are whole and end yesterday, in UTC', () => {
   ]);
 });
 
-describe('nextDays', () => {
-  test('begins at now, to the second, and continues with whole days in UTC', () => {
-    expect(nextDays(now, 2)).toEqual([
-      { value: '2026-01-31', from: '2026-01-31T23:30:15Z', to: '2026-02-01T00:00:00Z' },
-      { value: '2026-02-01', from: '2026-02-01T00:00:00Z', to: '2026-02-02T00:00:00Z' },
-    ]);
-  });
+test('the next days begin and end with a day in part, in UTC', () => {
+  expect(nextDays(now, 2).map(({ value }) => value)).toEqual(['2026-01-31', '2026-02-01', '2026-02-02']);
+});
 
-  test('the filter of a day includes its first second, because after excludes its own', () => {
-    expect(endBounds(nextDays(now, 2).slice(1))).toEqual({
-      'date-field': 'expiration',
-      after: '2026-01-31T23:59:59Z',
-      before: '2026-02-02T00:00:00Z',
-    });
-  });
+test('what ends within some days ends after now and, as expires-within, also in the last second', () => {
+  const [after, before] = ['2026-01-31T23:30:15Z', '2026-02-02T23:30:16Z'];
+  expect(endsWithin(now, 2, true)).toEqual({ 'date-field': 'expiration', after, before });
+  expect(endedWithin(new Date('2026-02-02T23:30:15Z'), 2)).toEqual(endsWithin(now, 2, true));
 });

@@ -1,5 +1,5 @@
 import { instantAt, startOfDay } from '../zone/day-bounds.ts';
-import { dayAfterDays, firstOfMonth, localDay } from '../zone/local-days.ts';
+import { dayAfterDays, daysBetween, firstOfMonth, localDay } from '../zone/local-days.ts';
 
 /** A calendar month or day of the pages' time zone. */
 export interface Period {
@@ -28,14 +28,11 @@ export function lastDays(now: Date, count: number): Period[] {
   return Array.from({ length: count }, (_, index) => dayPeriod(dayAfterDays(today, index - count)));
 }
 
-/** The following days. The first one is today, and begins at `now`. */
-export function nextDays(now: Date, count: number): Period[] {
-  const today = localDay(now.getTime());
-  return Array.from({ length: count }, (_, index) => {
-    const day = dayPeriod(dayAfterDays(today, index));
-    return index === 0 ? { ...day, from: instantAt(now.getTime()) } : day;
-  });
-}
+/** The days until some days from now: both today and the last one are days in part. */
+export const nextDays = (now: Date, count: number): Period[] =>
+  Array.from({ length: daysBetween(now.getTime(), now.getTime() + count * dayMs) + 1 }, (_, index) =>
+    dayPeriod(dayAfterDays(localDay(now.getTime()), index)),
+  );
 
 const dayPeriod = (day: string): Period => periodOf(day, dayAfterDays(day, 1), 10);
 
@@ -54,38 +51,26 @@ export const createdBounds = (periods: readonly Period[]) => ({
 /** Filters by the end of subscriptions. */
 export interface EndBounds {
   readonly 'date-field': 'expiration';
-  /** Excludes its own second. */
   readonly after: string;
   readonly before: string;
 }
 
-/** Filters for the subscriptions that end in adjacent periods. */
-export const endBounds = (periods: readonly Period[]): EndBounds => ({
+/** Filters as those of `expires-within`: the bounds exclude `from`, and include `to`. */
+const endBounds = (from: number, to: number): EndBounds => ({
   'date-field': 'expiration',
-  after: instantAt(Date.parse(periods[0]?.from ?? '') - 1000),
-  before: periods.at(-1)?.to ?? '',
+  after: instantAt(from),
+  before: instantAt(to + 1000), // excludes its own second
 });
 
 /** Filters for the subscriptions that ended within a number of days until now. */
-export const lastDaysToNow = (now: Date, days: number): EndBounds => ({
-  'date-field': 'expiration',
-  after: instantAt(now.getTime() - days * dayMs),
-  before: instantAt(now.getTime()),
-});
+export const endedWithin = (now: Date, days: number): EndBounds =>
+  endBounds(now.getTime() - days * dayMs, now.getTime());
+
+export type EndFilters = EndBounds | { readonly 'expires-within': string };
 
 /**
  * Filters for the subscriptions that end within a number of days from now. The past has no now of
  * its own: there the days have instants as bounds.
  */
-export const endsWithin = (
-  now: Date,
-  days: number,
-  isPast: boolean,
-): EndBounds | { readonly 'expires-within': string } =>
-  isPast
-    ? {
-        'date-field': 'expiration',
-        after: instantAt(now.getTime()),
-        before: instantAt(now.getTime() + days * dayMs + 1000), // excludes its own second
-      }
-    : { 'expires-within': `${days}d` };
+export const endsWithin = (now: Date, days: number, isPast: boolean): EndFilters =>
+  isPast ? endBounds(now.getTime(), now.getTime() + days * dayMs) : { 'expires-within': `${days}d` };

@@ -28,8 +28,8 @@ interface StackedCounts {
   /** The text of a column, from the name of its period, its total and what its series say. */
   readonly textOf: (name: string, total: number, details: readonly string[]) => string;
   readonly hrefOf: (period: Period) => string;
-  /** The period that is not over, by its position. */
-  readonly unfinished: number;
+  /** The periods that are counted in part, by their position. */
+  readonly unfinished: readonly number[];
 }
 
 /** One column per period, empty ones too, and the series that have any subscription. */
@@ -59,7 +59,7 @@ export function stackCounts({ periods, all, parts, rest, ...words }: StackedCoun
         text: textOf(name, totals[index] ?? 0, detailsOf(shown, values)),
         values,
         href: hrefOf(period),
-        isUnfinished: index === unfinished,
+        isUnfinished: unfinished.includes(index),
       };
     }),
     series: shown.map(({ label, tone, href, values }) => ({ label, tone, href, total: sumOf(values) })),
