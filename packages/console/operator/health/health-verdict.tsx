@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import type { ServiceHealth } from '../../../contract/operator/health.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { CircleAlert, CircleCheck, TriangleAlert } from '../../ui/icons.ts';
@@ -7,12 +6,12 @@ import { strings } from '../strings.ts';
 
 const { health: texts } = strings;
 
-/** Where a problem can be looked into. */
-const places: { readonly [id: string]: string } = {
-  'failed-imports': '/console/imports?result=failed',
-  'rejected-rows': '/console/imports',
-  'stale-tenants': '/console/tenants',
-  'lost-audit': '/console/audit',
+/** Where a problem can be looked into. No list has exactly what a sentence counts, so it is no link. */
+const places: { readonly [id: string]: { readonly href: string; readonly title: string } } = {
+  'failed-imports': { href: '/console/imports?result=failed', title: 'Failed imports' },
+  'rejected-rows': { href: '/console/imports', title: strings.imports.title },
+  'stale-tenants': { href: '/console/tenants', title: strings.tenants.title },
+  'lost-audit': { href: '/console/audit', title: strings.audit.title },
 };
 
 /** The state of the service: healthy, or a sentence for each problem. */
@@ -33,7 +32,7 @@ export function HealthVerdict({ health: { problems, last_check_at: checkedAt } }
         ) : (
           <ul>
             {problems.map((problem) => (
-              <li key={problem.id}>{sentenceOf(problem)}</li>
+              <Problem key={problem.id} problem={problem} />
             ))}
           </ul>
         )}
@@ -42,10 +41,14 @@ export function HealthVerdict({ health: { problems, last_check_at: checkedAt } }
   );
 }
 
-function sentenceOf({ id, count }: ServiceHealth['problems'][number]): ComponentChildren {
+function Problem({ problem: { id, count } }: { readonly problem: ServiceHealth['problems'][number] }) {
   const place = places[id];
-  const sentence = isKnown(id) ? texts.problems[id](count) : id; // of a newer service
-  return place === undefined ? sentence : <Link href={place}>{sentence}</Link>;
+  return (
+    <li>
+      {isKnown(id) ? texts.problems[id](count) : id /* of a newer service */}{' '}
+      {place !== undefined && <Link href={place.href}>{place.title}</Link>}
+    </li>
+  );
 }
 
 const isKnown = (id: string): id is keyof typeof texts.problems => Object.hasOwn(texts.problems, id);
