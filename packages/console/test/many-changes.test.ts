@@ -134,7 +134,7 @@ describe('5,000 changes', () => {
         await expect
           .poll(async () => (await sentence.getByRole('link').allInnerTexts()).map((text) => text.trim()))
           .toEqual(['2,951 Active → Depleted', '2,000 moved to another product', '46 renewed', '3 removed']);
-        await page.getByText('The list has the newest 100 of them').waitFor();
+        await page.getByText('The list has the newest 100 of 5,000.').waitFor();
         expect(await accessibilityFaults(page)).toEqual([]);
         await sentence.getByRole('link', { name: '3 removed' }).click();
         await page.getByText('Only: Removed').waitFor();

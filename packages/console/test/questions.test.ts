@@ -198,7 +198,9 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
       .filter({ hasText: '400' })
       .waitFor();
     await page.goto(`${reports.service.url}/console/changes?since=${day(300)}`);
-    await page.getByText('The service does not know earlier changes: its history begins then.').waitFor();
+    await page
+      .getByText('The first report that the service keeps is of that time. Earlier changes are not counted.')
+      .waitFor();
     await page.goto(`${reports.service.url}/console/subscriptions?as-of=2001-01-01`);
     await page.getByRole('heading', { name: 'This time cannot be shown' }).waitFor();
     await page.getByText(/^The history of the service begins at \d+ \w+ \d{4}, \d\d:\d\d UTC/).waitFor();

@@ -36,16 +36,17 @@ export const changesStrings = {
   byOperator: (time: string) => `Without an import, ${time} UTC`,
   unknownTime: 'Before the history begins',
   noMatch: (when: string) => `No such change ${when}`,
-  listed: (count: number, hasMore: boolean) =>
-    hasMore
-      ? `The list has the newest ${formatCount(count)} of them.`
+  listed: (count: number, all: string | undefined) =>
+    all !== undefined
+      ? `The list has the newest ${formatCount(count)} of ${all}.`
       : count === 1
         ? 'The list has it.'
         : `The list has all ${formatCount(count)} of them.`,
+  them: 'them',
   olderImports: (count: number) =>
     `${count === 1 ? '1 older import is' : `${formatCount(count)} older imports are`} not listed.`,
   noneIn: (when: string) => `Nothing has changed ${when}`,
-  knownSince: 'The service does not know earlier changes: its history begins then.',
+  knownSince: 'The first report that the service keeps is of that time. Earlier changes are not counted.',
   noHistory: 'No changes are known yet',
   noHistoryHint: 'The service keeps no history, or nothing has changed since it began.',
   firstVisit: 'This is your first visit in this browser',

@@ -5,6 +5,7 @@ import { isRemoved } from '../../../client/records.ts';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
 import { History } from '../../ui/icons.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';
@@ -21,7 +22,7 @@ import { PartLinks } from './change-parts.tsx';
 import { changesStrings } from './change-strings.ts';
 import { type ChangeGroup, groupByImport, versionsOf } from './listed-changes.ts';
 import { partsOf, partsOfImport } from './parts-of-changes.ts';
-import { changesPerPage, type PeriodChanges, readMore } from './read-period.ts';
+import { type ChangeSelection, changesPerPage, type PeriodChanges, readMore } from './read-period.ts';
 
 const text = changesStrings;
 
@@ -52,7 +53,9 @@ export function ChangesCard({ period: first, when, actions }: ChangesCardProps) 
       {changes.length === 0 ? (
         <EmptyState title={text.noMatch(when)} />
       ) : (
-        <p class="soft">{text.listed(changes.length, hasMore)}</p>
+        <p class="changes-listed soft">
+          {text.listed(changes.length, hasMore ? allOf(summary, selection) : undefined)}
+        </p>
       )}
       <Groups changes={changes} summary={isWhole ? summary : undefined} />
       {hasMore && (
@@ -62,6 +65,18 @@ export function ChangesCard({ period: first, when, actions }: ChangesCardProps) 
       )}
     </Card>
   );
+}
+
+/** How many changes a selection has, if a number leads to it. */
+function allOf(summary: ChangesSummary, selection: ChangeSelection): string {
+  const parts = [
+    { count: summary.total, selection: {} },
+    ...partsOf(summary),
+    ...summary.by.import.flatMap(partsOfImport),
+  ];
+  const name = JSON.stringify(selection);
+  const part = parts.find((each) => JSON.stringify(each.selection) === name);
+  return part === undefined ? text.them : formatCount(part.count);
 }
 
 interface GroupsProps {

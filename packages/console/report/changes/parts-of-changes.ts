@@ -7,11 +7,11 @@ import type { ChangeSelection } from './read-period.ts';
 
 const text = changesStrings;
 
-/** A part of what changed: its number, its words, and what to list to see it. */
+/** A part of what changed: its number, its words, and what lists exactly it, if anything does. */
 export interface ChangePart {
   readonly count: number;
   readonly words: string;
-  readonly selection: ChangeSelection;
+  readonly selection?: ChangeSelection;
 }
 
 /** Transitions that the sentence names; the others are added up. */
@@ -63,9 +63,7 @@ function statusParts(
       words: `${statusWord(from)} → ${statusWord(to)}`,
       selection: { field: 'status' as const, from: statusFilterOf(from), to: statusFilterOf(to), ...within },
     })),
-    ...(rest === 0
-      ? []
-      : [{ count: rest, words: text.part.otherStatus, selection: { field: 'status' as const, ...within } }]),
+    { count: rest, words: text.part.otherStatus },
   ];
 }
 

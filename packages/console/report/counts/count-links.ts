@@ -41,12 +41,12 @@ const createdWithin = (from: number, to: number, filters: ReportFilters): Filter
   'created-to': earlier(to, filters['created-to']),
 });
 
-/** `after` excludes its own second. A duration from now on becomes an interval. */
+/** The bounds exclude their own second. A duration from now on, which includes it, becomes them. */
 function endsWithin(from: number, to: number, filters: ReportFilters, now: Date): FilterChanges {
   const { 'expires-within': duration, after, before } = filters;
   const seconds = duration === undefined ? undefined : parseDuration(duration);
   const least = seconds === undefined ? after : instantAt(now.getTime());
-  const most = seconds === undefined ? before : instantAt(now.getTime() + (seconds + 1) * 1000); // includes the last one
+  const most = seconds === undefined ? before : instantAt(now.getTime() + (seconds + 1) * 1000);
   return {
     'expires-within': undefined,
     'date-field': countedDate(filters),
