@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PROJECT = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
-SOURCES = sorted((HERE / "subreport").glob("*.py"))
+SOURCES = sorted((HERE / "subreport").glob("*.py")) + [HERE / "subreport/py.typed"]
 VERSION = re.search(r'^__version__ = "(.+)"$', (HERE / "subreport/__init__.py").read_text(), re.M)[1]
 NAME = f"{PROJECT['name']}-{VERSION}"
 INFO = f"{NAME}.dist-info"

@@ -446,12 +446,14 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = shared.credentials;
       const env = { SUBREPORT_URL: shared.service.url, CLIENT_ID, CLIENT_SECRET };
       const PYTHONPATH = join(folder, 'once', files[0] ?? '');
-      const { stdout } = await run('python3', ['-c', program], {
+      // mypy reads the annotations only with this file (PEP 561)
+      const isTyped = "from importlib.resources import files; print((files('subreport') / 'py.typed').is_file())";
+      const { stdout } = await run('python3', ['-c', `${program}\n${isTyped}`], {
         cwd: folder,
         env: { ...process.env, ...env, PYTHONPATH },
       });
       const active = shared.rows.filter(({ status }) => status === 'ACTIVE').length;
-      expect(stdout).toContain(`${active} active\n`);
+      expect(stdout).toMatch(new RegExp(`^${active} active\\n.*\\nTrue\\n$`, 'm'));
       expect(readFileSync(join(folder, 'report.csv'), 'utf8').split('\r\n')).toHaveLength(active + 2);
     } finally {
       rmSync(folder, { recursive: true });
