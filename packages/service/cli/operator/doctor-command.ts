@@ -10,7 +10,7 @@ import { readConfig } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
 import { recordStoreAction, recordStoreStart } from '../store/command-context.ts';
 import { checkLine, examineStore, type ReportedCheck } from '../store/examine-store.ts';
-import { openConfiguredStore } from '../store/store-session.ts';
+import { openConfiguredStore, requireStore } from '../store/store-session.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
 /** Time limit for counting the records of one tenant, in milliseconds: every key is read. */
@@ -57,6 +57,7 @@ async function checkHere(
   output: Output,
 ): Promise<readonly ReportedCheck[]> {
   const config = readConfig();
+  requireStore(config);
   const store = openConfiguredStore(config, { operationMs: countingMs });
   try {
     const startedAt = nowSeconds();

@@ -6,12 +6,21 @@ import {
   type OperatorResponse,
   operatorApi,
 } from '../../../contract/operator/operations.ts';
+import { prepareFolder } from '../../storage/sqlite/folder.ts';
+import { readConfig } from '../config.ts';
 
 /** Runs a command with the server of its options or, without one, with an open store. */
 export async function withOperations<T>(choice: ServerChoice, work: (call: CallOperation) => Promise<T>): Promise<T> {
   const server = serverOf(choice);
   if (server === undefined) return (await import('./local-operations.ts')).withLocalOperations(work);
   return work((await import('../../../cli/remote/server-operations.ts')).callOn(server));
+}
+
+/** For a command that may be the first of a new database: creates the file unless it exists. */
+export function beginStore<T>(given: T, choice: ServerChoice): T {
+  const { DATABASE_URL, DATA_DIR } = readConfig();
+  if (DATABASE_URL === undefined && serverOf(choice) === undefined) prepareFolder(DATA_DIR);
+  return given;
 }
 
 export const pageItems = 100;

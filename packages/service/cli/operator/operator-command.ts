@@ -1,6 +1,7 @@
 import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
 import { readConfig } from '../config.ts';
 import { commandGroup, listCommand, operationCommand } from './operation-command.ts';
+import { beginStore } from './operator-api.ts';
 
 const create = operationCommand({
   name: 'create',
@@ -16,6 +17,7 @@ const create = operationCommand({
     'operator create --name night-watch',
     'operator create --name billing --scopes subscription:write --expires-days 90 --json',
   ],
+  prepare: beginStore,
   text: ({ id, token }, _, options) =>
     `The operator ${id} was created for the service ${placeOf(options)}. The token is shown only now:\n  ${token}`,
 });

@@ -5,6 +5,7 @@ import { countText } from '../../../terminal/output.ts';
 import { readMappingFile } from './import-source.ts';
 import { outcomeText } from './import-text.ts';
 import { commandGroup, listCommand, operationCommand } from './operation-command.ts';
+import { beginStore } from './operator-api.ts';
 
 const create = operationCommand({
   name: 'create',
@@ -17,6 +18,7 @@ const create = operationCommand({
     },
   },
   examples: ['tenant create acme', 'tenant create acme --json'],
+  prepare: beginStore,
   text({ tenant }, given) {
     const why = given.tenant === undefined ? ' with a generated name, because none was given' : '';
     return `Tenant ${tenant} was created${why}. Next: subreport client create --tenant ${tenant}`;

@@ -1,5 +1,5 @@
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CommandError, UsageError, writeFailure } from '../../../terminal/error.ts';
 import { counted, type Output, writeResult } from '../../../terminal/output.ts';
@@ -11,6 +11,7 @@ import { nowSeconds } from '../../storage/now-seconds.ts';
 import { type Config, readConfig } from '../config.ts';
 import { recordStoreAction, recordStoreStart, withOperator } from './command-context.ts';
 import { requireHealthy, type StoreCounts, withStagedStore } from './staged-store.ts';
+import { requireStore } from './store-session.ts';
 
 interface BackupOptions {
   readonly force?: boolean;
@@ -70,8 +71,8 @@ export function addBackupCommand(program: Command, output: Output): void {
 async function writeBackup(config: Config, file: string, force: boolean, output: Output): Promise<BackupResult> {
   const started = performance.now();
   requirePlace(config, file, force);
-  if (config.DATABASE_URL !== undefined || existsSync(join(config.DATA_DIR, 'subreport.db')))
-    await recordStoreStart(config, output, 'store.backup');
+  requireStore(config);
+  await recordStoreStart(config, output, 'store.backup');
   return withStagedStore(`${file}.partial`, async (staged) => {
     const bar = createProgressBar(output);
     await copyStore(

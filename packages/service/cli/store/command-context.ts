@@ -11,7 +11,7 @@ import { openStore } from '../../storage/open-store.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
-import { openReadyStore } from './store-session.ts';
+import { openReadyStore, requireStore } from './store-session.ts';
 
 /** The context of an action that a command performs: the actor is the user of the machine. */
 const commandContext = (store: Store, config: Config): OperatorContext => ({
@@ -23,8 +23,9 @@ const commandContext = (store: Store, config: Config): OperatorContext => ({
     void process.stderr.write(`Cannot record the end of the action: ${describeFailure(error)}; the action was done\n`),
 });
 
-/** Runs an operator's command with an open store, and always closes it. */
+/** Runs an operator's command with an open store, which must exist, and always closes it. */
 export async function withOperator<T>(config: Config, work: (context: OperatorContext) => Promise<T>): Promise<T> {
+  requireStore(config);
   const store = await openReadyStore(config);
   return work(commandContext(store, config)).finally(() => store.close());
 }

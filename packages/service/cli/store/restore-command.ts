@@ -16,7 +16,7 @@ import { beginHistory } from '../../storage/tables/history.ts';
 import { type Config, readConfig } from '../config.ts';
 import { recordStoreAction } from './command-context.ts';
 import { requireHealthy, type StagedStore, type StoreCounts, withStagedStore } from './staged-store.ts';
-import { openReadyStore } from './store-session.ts';
+import { openReadyStore, requireStore } from './store-session.ts';
 
 interface RestoreOptions {
   readonly yes?: boolean;
@@ -145,6 +145,7 @@ async function checkStaged(store: Store, backup: string, newest: number): Promis
 }
 
 async function renewHistory(config: Config): Promise<void> {
+  requireStore(config);
   if (config.DATABASE_URL === undefined) {
     const file = prepareFolder(config.DATA_DIR);
     const lock = lockExclusive(file);

@@ -349,6 +349,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
 
 test('doctor does not migrate: an empty store has a schema problem, and no counts to check', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-doctor-'));
+  writeFileSync(join(folder, 'subreport.db'), '');
   const { code, stdout } = await runHere(['doctor', '--json'], { DATA_DIR: folder });
   const report: Report = JSON.parse(stdout);
   expect(code).toBe(1);
