@@ -308,13 +308,15 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
         product: { ...row.product, name: '<b>Renamed</b>' },
       });
 
-      test('is nothing at the first visit, then the changed records until they are marked as seen', async () => {
+      test('has the last day at the first visit, then the changed records until they are marked as seen', async () => {
         const present: string[] = [];
         page = await reports.open('/console/changes', {
           prepare: async (opened) =>
             opened.on('request', (request) => request.url().includes('since=now') && present.push(request.url())),
         });
-        await page.getByRole('heading', { name: 'This is your first visit in this browser' }).waitFor();
+        await page
+          .getByRole('heading', { name: /removed since \d.*; this is your first visit in this browser$/ })
+          .waitFor();
         await page.waitForLoadState('networkidle');
         expect(present).toHaveLength(1); // for the list and for the watch of new data
         await endVisit();

@@ -49,9 +49,7 @@ export const changesStrings = {
   knownSince: 'The first report that the service keeps is of that time. Earlier changes are not counted.',
   noHistory: 'No changes are known yet',
   noHistoryHint: 'The service keeps no history, or nothing has changed since it began.',
-  firstVisit: 'This is your first visit in this browser',
-  firstVisitHint:
-    'On your next visit, this page lists the subscriptions that were added, changed or removed in between.',
+  firstVisit: (when: string) => `${when}; this is your first visit in this browser`,
   lost: (time: string) => `The service no longer knows what changed since ${time}`,
   lostHint: 'A backup was restored, or the last visit is too long ago. Counting starts again now.',
   markAsSeen: 'Mark as seen',

@@ -146,16 +146,17 @@ interface VisitProps extends Pick<RecentChangesState, 'markAsSeen'> {
 }
 
 function Visit({ recent: { since, isLost, period }, markAsSeen }: VisitProps) {
-  if (since === undefined) return <EmptyState icon={History} title={text.firstVisit} text={text.firstVisitHint} />;
-  const time = describeTime({ date: new Date(since) });
-  if (isLost) return <EmptyState icon={History} title={text.lost(time)} text={text.lostHint} />;
+  if (isLost && since !== undefined)
+    return <EmptyState icon={History} title={text.lost(describeTime({ date: new Date(since) }))} text={text.lostHint} />;
   if (period === undefined) return <NoHistory />;
   const { knownSince } = period;
+  const asked = since === undefined ? text.inLast(1) : text.sinceVisit(describeTime({ date: new Date(since) }));
+  const when = knownSince === undefined ? asked : text.sinceTime(describeTime({ date: knownSince }));
   return (
     <ChangesCard
       key={`${since} ${period.end}`}
       period={period}
-      when={knownSince === undefined ? text.sinceVisit(time) : text.sinceTime(describeTime({ date: knownSince }))}
+      when={since === undefined ? text.firstVisit(when) : when}
       actions={
         <WorkButton icon={Check} work={() => markAsSeen(period).then(() => announce(text.seen))}>
           {text.markAsSeen}

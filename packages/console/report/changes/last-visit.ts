@@ -1,5 +1,5 @@
 /** A position in the feed of changes, and when it was the newest one. */
-interface Position {
+export interface Position {
   readonly token: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -7,8 +7,8 @@ interface Position {
 
 /** What the browser keeps between visits: positions in the feed, and no data of the report. */
 export interface Visits {
-  /** The end of the last visit: changes after it are new. */
-  readonly last: Position;
+  /** The end of the last visit: changes after it are new. Absent during the first one. */
+  readonly last?: Position | undefined;
   /** The newest position that this visit has seen. */
   readonly current: Position;
 }
@@ -50,7 +50,7 @@ export class VisitStore {
 }
 
 const isVisits = (value: unknown): value is Visits =>
-  isObject(value) && isPosition(value.last) && isPosition(value.current);
+  isObject(value) && (value.last === undefined || isPosition(value.last)) && isPosition(value.current);
 
 const isPosition = (value: unknown): value is Position =>
   isObject(value) && typeof value.token === 'string' && Number.isSafeInteger(value.at);

@@ -41,10 +41,19 @@ const gone = (code: 'RESYNC_REQUIRED' | 'HISTORY_NOT_KEPT') =>
   });
 
 describe('changes since the last visit', () => {
-  test('the first visit reads no change, and remembers where it is', async () => {
+  test('the first visit has the changes of the last 24 hours on each page, and remembers where it is', async () => {
     const feed = feedOf(['removed']);
-    expect(await read(feed)).toEqual({ since: undefined, isLost: false });
-    expect(feed.asked).toEqual([]);
+    const since: string[] = [];
+    const changes: ChangeReader['changes'] = (...given) => {
+      since.push(given[0]);
+      return feed.changes(...given);
+    };
+    for (const isListed of [false, true])
+      expect(await look({ ...feed, changes }, { isListed })).toMatchObject({
+        since: undefined,
+        period: { summary: { total: 1 } },
+      });
+    expect(since).toEqual(['2026-11-19T14:02:00Z', '2026-11-19T14:02:00Z']);
     expect([...values.values()].join()).not.toContain('removed');
   });
 

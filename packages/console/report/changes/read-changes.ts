@@ -1,5 +1,6 @@
 import { ApiError } from '../../../client/error.ts';
-import { type VisitStore, type Visits, visitsAt, visitsFrom } from './last-visit.ts';
+import { instantAt } from '../zone/day-bounds.ts';
+import { type Position, type VisitStore, visitsAt, visitsFrom } from './last-visit.ts';
 import { type ChangeSelection, type PeriodChanges, type PeriodReader, readPeriod } from './read-period.ts';
 
 /** Reads the feed of changes, and its current change token. */
@@ -13,7 +14,7 @@ export interface RecentChanges {
   readonly since: number | undefined;
   /** The service no longer knows what changed since then. */
   readonly isLost: boolean;
-  /** Absent at the first visit, without a history, and if they are lost. */
+  /** The changes since then, or of the last 24 hours; absent without a history, and if lost. */
   readonly period?: PeriodChanges | undefined;
 }
 
@@ -23,8 +24,10 @@ interface ReadOptions {
   readonly isListed: boolean;
 }
 
+const dayMs = 86_400_000;
+
 /**
- * Reads what changed since the last visit. The visit counts as the last one later if it has listed
+ * Reads what changed since the last visit; at the first one, in the last 24 hours. The visit counts as the last one later if it has listed
  * every change; otherwise only `markAsSeen` ends it, so that no change is passed over unseen.
  */
 export async function readRecentChanges(
@@ -33,33 +36,27 @@ export async function readRecentChanges(
   now: () => number,
   { selection = {}, isListed }: ReadOptions,
 ): Promise<RecentChanges> {
-  const stored = store.read();
-  if (stored === undefined) {
-    await beginVisits(reader, store, now);
-    return { since: undefined, isLost: false };
-  }
-  const visits = visitsAt(stored, now());
-  const since = visits.last.at;
+  const visits = visitsAt(store.read() ?? { current: await presentOf(reader, now) }, now());
+  const since = visits.last?.at;
+  if (since === undefined) store.write(visits);
   try {
-    const period = await readPeriod(reader, visits.last.token, selection);
+    const period = await readPeriod(reader, visits.last?.token ?? instantAt(now() - dayMs), selection);
     const isWhole = period !== undefined && !period.hasMore && Object.keys(selection).length === 0;
     if (isListed && isWhole) store.write({ ...visits, current: { token: period.end, at: now() } });
     return { since, isLost: false, period };
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'RESYNC_REQUIRED')) throw error;
-    await beginVisits(reader, store, now);
+    // there is nothing to compare with: changes from now on are new
+    store.write(visitsFrom(await presentOf(reader, now)));
     return { since, isLost: true };
   }
 }
 
 /** Lets the changes of a period count as seen: those that were counted, and no later one. */
-export function markAsSeen({ end }: PeriodChanges, store: VisitStore, now: () => number): Visits {
-  const visits = visitsFrom({ token: end, at: now() });
-  store.write(visits);
-  return visits;
+export function markAsSeen({ end }: PeriodChanges, store: VisitStore, now: () => number): Position {
+  const position = { token: end, at: now() };
+  store.write(visitsFrom(position));
+  return position;
 }
 
-/** There is nothing to compare with: changes from now on are new. */
-async function beginVisits(reader: ChangeReader, store: VisitStore, now: () => number): Promise<void> {
-  store.write(visitsFrom({ token: await reader.present(), at: now() }));
-}
+const presentOf = async (reader: ChangeReader, now: () => number) => ({ token: await reader.present(), at: now() });

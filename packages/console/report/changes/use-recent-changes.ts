@@ -25,11 +25,11 @@ export function useRecentChanges(selection: ChangeSelection): RecentChangesState
   return {
     load: seen === undefined ? loaded : { kind: 'ready', value: seen },
     markAsSeen: async (period) => {
-      const visits = markAsSeen(period, store, Date.now);
+      const seenUntil = markAsSeen(period, store, Date.now);
       setSeen({
-        since: visits.last.at,
+        since: seenUntil.at,
         isLost: false,
-        period: await readPeriod(reports, visits.last.token, selection),
+        period: await readPeriod(reports, seenUntil.token, selection),
       });
     },
   };

@@ -134,11 +134,12 @@ function daysOf(days: readonly Period[]): string {
 const activeNote = ({ total, by }: SubscriptionSummary) =>
   total > 0 && text.activeShare(formatShare(countOf(by.status, 'ACTIVE') / total));
 
-/** Unknown at the first visit, which has nothing to compare with, and without a history. */
+/** Unknown without a history. */
 const changedNumber = ({ period }: RecentChanges): string =>
   period === undefined ? text.unknownNumber : formatCount(period.summary.total);
 
 function changedNote({ since, isLost, period }: RecentChanges): string {
-  if (since === undefined) return text.firstVisit;
-  return isLost ? text.lost : text.changedSince(describeTime({ date: period?.knownSince ?? new Date(since) }));
+  const date = period?.knownSince ?? (since === undefined ? undefined : new Date(since));
+  if (date === undefined) return text.lastDay;
+  return isLost ? text.lost : text.changedSince(describeTime({ date }));
 }

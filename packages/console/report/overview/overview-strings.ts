@@ -13,7 +13,7 @@ export const overviewStrings = {
   changed: 'Changed',
   changedSince: (time: string) => `since ${time}`,
   unknownNumber: '–',
-  firstVisit: 'counted from this visit on',
+  lastDay: 'in the last 24 hours',
   lost: 'counting starts again',
   created: (months: number, zone: string) => `Created per month, last ${months} months (${zone})`,
   createdDescription: (months: number, zone: string) =>
