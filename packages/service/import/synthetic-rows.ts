@@ -11,6 +11,11 @@ interface SyntheticOptions {
    * or about to expire depends on it.
    */
   readonly until: number;
+  /**
+   * The time whose state the rows have, by default `until`. Rows that were created later are left
+   * out, and what happened in between has not happened yet, or has.
+   */
+  readonly at?: number;
 }
 
 /** A row as an import reads it: a record and the subscriber's email. */
@@ -38,7 +43,7 @@ const season = { seconds: 167 * day, depth: 0.3 };
  * expired ones, a few created just now, months with fewer new ones, and the flaws of real data: one
  * in thirty has no status, and an activation may be some seconds before the creation.
  */
-export function* syntheticRows({ count, seed, until }: SyntheticOptions): Generator<SyntheticRow> {
+export function* syntheticRows({ count, seed, until, at = until }: SyntheticOptions): Generator<SyntheticRow> {
   const random = mulberry32(seed);
   const products = makeProducts();
   const simCount = Math.max(1, Math.ceil(count / 3));
@@ -49,12 +54,16 @@ export function* syntheticRows({ count, seed, until }: SyntheticOptions): Genera
     const renews = random() < 0.4;
     // the last one: bought in advance
     const activated = created + pick([-4, 0, 0, 2, 3, 5, 3_600, 2 * day, 20 * day], random);
-    const expires = expirationOf(activated, product, renews, until);
-    const usedUp = random() < 0.15;
-    const status = statusOf(activated, expires, usedUp, until);
+    const expires = expirationOf(activated, product, renews, at);
+    const isGreedy = random() < 0.15;
+    const hasStatus = random() >= 1 / 30;
+    if (created > at) continue;
+    const untilUsedUp = secondsUsed(product, expirationOf(activated, product, renews, until), until);
+    const usedUp = isGreedy && at - expires + product.period * day >= untilUsedUp;
+    const status = statusOf(activated, expires, usedUp, at);
     yield {
       id: `${base64url(`s${seed}-${index}`)}${index % 50 === 0 ? '=' : ''}`,
-      ...(random() >= 1 / 30 && { status }),
+      ...(hasStatus && { status }),
       activationDate: formatInstant(activated),
       expirationDate: formatInstant(expires),
       createdDate: formatInstant(created),
@@ -94,15 +103,21 @@ function makeProducts(): readonly Required<Product>[] {
  * The end of the first period, or of the current one if the subscription renews automatically (some
  * renewals were switched off at some point).
  */
-function expirationOf(activated: number, product: Required<Product>, renews: boolean, until: number): number {
+function expirationOf(activated: number, product: Required<Product>, renews: boolean, at: number): number {
   const period = product.period * day;
-  const elapsed = Math.max(0, until - activated);
+  const elapsed = Math.max(0, at - activated);
   return activated + period * (renews ? Math.floor(elapsed / period) + 1 : 1);
 }
 
-function statusOf(activated: number, expires: number, usedUp: boolean, until: number): string {
-  if (activated > until) return 'PENDING';
-  if (expires <= until) return 'EXPIRED';
+/** For how long the data of each period lasts, in seconds; of the last one, until `until`. */
+function secondsUsed(product: Required<Product>, expires: number, until: number): number {
+  const begin = expires - product.period * day;
+  return ((Math.min(expires, until) - begin) * (begin % 97)) / 97;
+}
+
+function statusOf(activated: number, expires: number, usedUp: boolean, at: number): string {
+  if (activated > at) return 'PENDING';
+  if (expires <= at) return 'EXPIRED';
   return usedUp ? 'DEPLETED' : 'ACTIVE';
 }
 

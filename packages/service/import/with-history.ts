@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { importFlags } from '../../contract/load.ts';
-import { nowSeconds } from '../storage/now-seconds.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import {
   type ImportCounts,
@@ -55,14 +54,15 @@ export async function withHistory(
   origin: ImportOrigin,
   onUnrecorded: (error: unknown) => void,
   work: (follow: FollowImport) => Promise<ImportSummary>,
+  clock = Date.now,
 ): Promise<RecordedImport> {
-  const running = runningRow(origin, Date.now());
+  const running = runningRow(origin, clock());
   const rejections = new RejectionList();
   let counts: ImportCounts = noRows;
   const putEnd = async (ended: Pick<ImportRow, 'result' | 'error'>): Promise<void> => {
     if (rejections.lines !== '') await putRejections(store, origin.tenant, running.id, rejections.lines);
     const revision = (await findTenant(store, origin.tenant))?.revision ?? null;
-    await putImport(store, { ...running, ...ended, counts, endedAt: nowSeconds(), revision });
+    await putImport(store, { ...running, ...ended, counts, endedAt: Math.floor(clock() / 1000), revision });
   };
   try {
     const summary = await work((options) => ({

@@ -147,7 +147,9 @@ interface VisitProps extends Pick<RecentChangesState, 'markAsSeen'> {
 
 function Visit({ recent: { since, isLost, period }, markAsSeen }: VisitProps) {
   if (isLost && since !== undefined)
-    return <EmptyState icon={History} title={text.lost(describeTime({ date: new Date(since) }))} text={text.lostHint} />;
+    return (
+      <EmptyState icon={History} title={text.lost(describeTime({ date: new Date(since) }))} text={text.lostHint} />
+    );
   if (period === undefined) return <NoHistory />;
   const { knownSince } = period;
   const asked = since === undefined ? text.inLast(1) : text.sinceVisit(describeTime({ date: new Date(since) }));

@@ -7,17 +7,14 @@ import { createClient } from '../../auth/clients/manage-clients.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { findClient } from '../../storage/tables/client.ts';
-import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { type Config, settings } from '../config.ts';
 import { requireFreePort } from '../listen.ts';
 import { localUrl, schemeOf } from '../settings/tls-settings.ts';
 
-const demoTenant = 'demo';
-const demoRows = { count: 2_000, seed: 2026 };
-
-/** Creates a tenant with synthetic subscriptions and a client, unless they exist. */
+/** Creates tenants with synthetic subscriptions and a client, unless they exist. */
 export async function prepareDemo(config: Config, store: Store): Promise<DemoClient> {
-  const tenant = await prepareTenant(store);
+  // here, because `serve` without a demo needs half of these modules
+  const tenant = await (await import('../store/demo-data.ts')).prepareTenant(store);
   const credentials =
     (await findDemoClient(config, store, tenant)) ??
     (await createClient(store, nowSeconds(), { tenant, name: 'Demo reports' }));
@@ -28,26 +25,6 @@ export async function prepareDemo(config: Config, store: Store): Promise<DemoCli
     ...credentials,
     tenant,
   };
-}
-
-async function prepareTenant(store: Store): Promise<TenantId> {
-  const created = await insertTenant(store, demoTenant, nowSeconds());
-  const found = await findTenant(store, demoTenant);
-  if (found === undefined) throw new TypeError('Cannot prepare the demo: the tenant must exist once it was inserted');
-  if (created || found.revision === 0) {
-    // here, because `serve` without a demo needs half of these modules
-    const [{ importRecords }, { syntheticRows }, { ndjsonOf }] = await Promise.all([
-      import('../../import/import-records.ts'),
-      import('../../import/synthetic-rows.ts'),
-      import('../store/generate-command.ts'),
-    ]);
-    const rows = syntheticRows({ ...demoRows, until: nowSeconds() });
-    const onRejected = ({ errors }: { errors: unknown }): never => {
-      throw new TypeError(`Cannot prepare the demo: synthetic rows must fit the contract: ${JSON.stringify(errors)}`);
-    };
-    await importRecords(store, found.tenant, ndjsonOf(rows), { format: 'ndjson', dryRun: false, onRejected });
-  }
-  return found.tenant;
 }
 
 /** Returns the client of an earlier start if the file and the store still agree. */
@@ -133,6 +110,12 @@ export function demoText(demo: DemoClient, config: Config): string {
 subreport is running with 2,000 synthetic subscriptions of the tenant ${tenant}. Stop it with Ctrl-C.
 
 ${labels.map(([label, value]) => `  ${label.padEnd(18)}${value}`).join('\n')}
+
+What to look at:
+
+  Overview           what ends this week; as of a day of the last month, too
+  Changes, Findings  a month of imports, and one more every half minute; what the records contradict
+  Operator console   the tenant demo-partner, whose import failed; the client whose old secret ends soon
 
 Read a report in another terminal, in this folder:
 

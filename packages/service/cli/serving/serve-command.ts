@@ -57,12 +57,14 @@ export function addServeCommand(program: Command, output: Output): void {
       try {
         const demoClient = demo ? await prepareDemo(config, store) : undefined;
         const run = workers === 1 ? runAlone : runWorkers;
-        await run({ config, store, logger, workers }, () => {
+        const { changeRegularly } = demo ? await import('../store/demo-data.ts') : {};
+        await run({ config, store, logger, workers }, (stopped) => {
           if (demoClient !== undefined) writeDemoClient(config, demoClient);
           announce({ config, demo: demoClient, json, workers }, logger, output);
           sweepRegularly(store, config, logger);
           rotateRegularly(keyRingOptions(config, store, logger), logger);
           checkRegularly(config, logger);
+          changeRegularly?.(store, logger, stopped);
         });
       } catch (error) {
         await store.close();
@@ -87,12 +89,12 @@ interface Run {
 }
 
 /** Serves in this process. Returns when it is listening; a stop signal closes the store. */
-async function runAlone({ config, store, logger }: Run, onServing: () => void): Promise<void> {
+async function runAlone({ config, store, logger }: Run, onServing: (stopped: AbortSignal) => void): Promise<void> {
   // only this command needs the HTTP server; the other commands start in three quarters of the time
   // without it
   const { serve } = await import('../serve.ts');
   const service = await serve(config, store, logger);
-  onSignals(config, {
+  const stopped = onSignals(config, {
     stop: (signal) => {
       logger.info({ signal }, 'stopping');
       void stopService({ service, store, config, logger });
@@ -100,17 +102,20 @@ async function runAlone({ config, store, logger }: Run, onServing: () => void): 
     endNow: () => process.exit(1),
     reread: service.rereadCertificates,
   });
-  onServing();
+  onServing(stopped);
 }
 
 /** Serves in worker processes and supervises them. Returns when all have exited. */
-async function runWorkers({ config, store, logger, workers: count }: Run, onServing: () => void): Promise<void> {
+async function runWorkers(
+  { config, store, logger, workers: count }: Run,
+  onServing: (stopped: AbortSignal) => void,
+): Promise<void> {
   // reports problems of the keys only once, and generates the first keys
   await openKeyRing(keyRingOptions(config, store, logger));
   const { Workers } = await import('./workers.ts');
   const workers = new Workers(config, logger);
   const { ended } = await workers.start(count);
-  onSignals(config, {
+  const stopped = onSignals(config, {
     stop: (signal) => {
       logger.info({ signal }, 'stopping');
       workers.stop();
@@ -121,7 +126,7 @@ async function runWorkers({ config, store, logger, workers: count }: Run, onServ
     },
     reread: () => workers.rereadCertificates(),
   });
-  onServing();
+  onServing(stopped);
   const inOrder = await ended;
   if (!inOrder) process.exitCode = 1;
   await store.close();
