@@ -8,6 +8,7 @@ import {
   type Store,
 } from '../store.ts';
 import { inBatches } from './in-batches.ts';
+import { writeOne } from './write-one.ts';
 
 /** An entry of the audit log to be added (docs/operators/audit.md). */
 export interface NewAuditEntry {
@@ -163,20 +164,14 @@ export async function sweepAuditEntries(store: Store, expiredBefore: number): Pr
 
 async function sweepBatch(store: Store, expiredBefore: number): Promise<number> {
   // only the function may delete on PostgreSQL, so that the role of the service need not
-  const sweep =
-    store.engine === 'postgres'
-      ? directoryStatement('select sweep_audit_entries($1, cast(cast($2 as bigint) as integer)) as removed', [
-          expiredBefore,
-          sweepRows,
-        ])
-      : directoryStatement(
-          `delete from audit_entry where id in (select id from audit_entry where recorded_at < $1 order by recorded_at limit $2)
-           returning 1 as removed`,
-          [expiredBefore, sweepRows],
-        );
-  const [rows] = await store.writeDirectory([sweep]);
-  return (rows ?? []).reduce((sum, { removed }) => sum + Number(removed), 0);
+  const sweep = store.engine === 'postgres' ? callSweep : deleteOldest;
+  const rows = await writeOne(store, sweep, [expiredBefore, sweepRows]);
+  return rows.reduce((sum, { removed }) => sum + Number(removed), 0);
 }
+
+const callSweep = 'select sweep_audit_entries($1, cast(cast($2 as bigint) as integer)) as removed';
+const deleteOldest = `delete from audit_entry where id in (select id from audit_entry where recorded_at < $1 order by recorded_at limit $2)
+  returning 1 as removed`;
 
 function toEntry(row: Row): AuditEntryRow {
   const text = (value: SqlValue | undefined): string | null => (value == null ? null : String(value));

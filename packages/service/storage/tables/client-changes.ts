@@ -1,5 +1,6 @@
 import { type Directory, type DirectoryStatement, directoryStatement } from '../store.ts';
 import { type ClientRow, findClient, type RefreshTokenUse } from './client.ts';
+import { writeOne } from './write-one.ts';
 
 type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse' | 'rateLimit' | 'name'> & {
   readonly name?: string | null;
@@ -79,16 +80,9 @@ export interface ClientEdit {
  * it was not disabled.
  */
 export async function enableClient(store: Directory, clientId: string): Promise<boolean> {
-  const [enabled] = await store.writeDirectory(
-    [
-      directoryStatement(
-        'update client set disabled_at = null where client_id = $1 and disabled_at is not null returning client_id',
-        [clientId],
-      ),
-    ],
-    { announce: true },
-  );
-  return enabled?.length === 1;
+  const enable =
+    'update client set disabled_at = null where client_id = $1 and disabled_at is not null returning client_id';
+  return (await writeOne(store, enable, [clientId], { announce: true })).length === 1;
 }
 
 /** Changes a client. Tokens that exceed its grants and scopes are rejected from now on. */
@@ -97,27 +91,16 @@ export async function updateClient(
   clientId: string,
   { grants, scopes, refreshTokenUse, rateLimit, name }: ClientEdit,
 ): Promise<void> {
-  await store.writeDirectory(
-    [
-      directoryStatement(
-        `update client set grants = coalesce($2, grants), scopes = coalesce($3, scopes),
-           refresh_token_use = case when cast($4 as bigint) = 1 then $5 else refresh_token_use end,
-           rate_limit_per_minute = case when cast($6 as bigint) = 1 then cast($7 as bigint) else rate_limit_per_minute end,
-           name = case when cast($8 as bigint) = 1 then $9 else name end
-         where client_id = $1`,
-        [
-          clientId,
-          grants?.join(' ') ?? null,
-          scopes?.join(' ') ?? null,
-          refreshTokenUse === undefined ? 0 : 1,
-          refreshTokenUse ?? null,
-          rateLimit === undefined ? 0 : 1,
-          rateLimit ?? null,
-          name === undefined ? 0 : 1,
-          name ?? null,
-        ],
-      ),
-    ],
+  // whether a value is given, and the value, which may be null
+  const given = [refreshTokenUse, rateLimit, name].flatMap((value) => [value === undefined ? 0 : 1, value ?? null]);
+  await writeOne(
+    store,
+    `update client set grants = coalesce($2, grants), scopes = coalesce($3, scopes),
+       refresh_token_use = case when cast($4 as bigint) = 1 then $5 else refresh_token_use end,
+       rate_limit_per_minute = case when cast($6 as bigint) = 1 then cast($7 as bigint) else rate_limit_per_minute end,
+       name = case when cast($8 as bigint) = 1 then $9 else name end
+     where client_id = $1`,
+    [clientId, grants?.join(' ') ?? null, scopes?.join(' ') ?? null, ...given],
     { announce: true },
   );
 }

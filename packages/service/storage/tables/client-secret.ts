@@ -1,5 +1,6 @@
 import { type Directory, directoryStatement, type Store } from '../store.ts';
 import { type ClientRow, clientColumns, toClient } from './client.ts';
+import { writeOne } from './write-one.ts';
 
 /**
  * A hashed secret of a client; `expiresAt` is in UTC epoch seconds, or `null` if it never expires.
@@ -65,13 +66,8 @@ export async function replaceSecret(
  * secret was replaced meanwhile.
  */
 export async function rewriteSecretHash(store: Store, clientId: string, hash: string, newHash: string): Promise<void> {
-  await store.writeDirectory([
-    directoryStatement('update client_secret set hash = $3 where client_id = $1 and hash = $2', [
-      clientId,
-      hash,
-      newHash,
-    ]),
-  ]);
+  const rewrite = 'update client_secret set hash = $3 where client_id = $1 and hash = $2';
+  await writeOne(store, rewrite, [clientId, hash, newHash]);
 }
 
 /**

@@ -1,4 +1,5 @@
-import { type Directory, directoryStatement, type Row, type Store, type TenantId } from '../store.ts';
+import type { Directory, Row, Store, TenantId } from '../store.ts';
+import { writeOne } from './write-one.ts';
 
 /** A client as stored. Lists are space-separated in the database. */
 export interface ClientRow {
@@ -66,9 +67,7 @@ export async function findClientOfToken(
 /** Records that a client got a token, at most once a minute: a finer time is not needed. */
 export async function recordClientUse(store: Store, client: ClientRow, nowSeconds: number): Promise<void> {
   if (client.lastUsedAt !== null && nowSeconds - client.lastUsedAt < 60) return;
-  await store.writeDirectory([
-    directoryStatement('update client set last_used_at = $2 where client_id = $1', [client.clientId, nowSeconds]),
-  ]);
+  await writeOne(store, 'update client set last_used_at = $2 where client_id = $1', [client.clientId, nowSeconds]);
 }
 
 /** Reads a client from a row with `clientColumns`. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantId } from '../store.ts';
+import { writeOne } from './write-one.ts';
 
 // The revision of a tenant at the end of a day (`tenant_revision`): a lower bound of the age of
 // what it removed. A day without a row has the revision of the previous row.
@@ -87,7 +88,7 @@ async function upTo(
 ): Promise<void> {
   const last = notes.at(-1);
   if (last === undefined) return;
-  await store.writeDirectory([directoryStatement(sql, [last.day, last.tenant])]);
+  await writeOne(store, sql, [last.day, last.tenant]);
   await nextTurn();
 }
 

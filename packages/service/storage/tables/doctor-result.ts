@@ -1,4 +1,5 @@
-import { directoryStatement, type Store } from '../store.ts';
+import type { Store } from '../store.ts';
+import { writeOne } from './write-one.ts';
 
 /** The result of a check of the store. Times are UTC epoch seconds. */
 interface DoctorResult {
@@ -16,15 +17,14 @@ interface DoctorResult {
 /** Stores a result in place of the last one. */
 export async function putDoctorResult(store: Store, result: DoctorResult): Promise<void> {
   const { startedAt, finishedAt, host, version, checks, problems, listed } = result;
-  await store.writeDirectory([
-    directoryStatement(
-      `insert into doctor_result (id, started_at, finished_at, host, version, checks, problems, listed)
-       values ('last', $1, $2, $3, $4, $5, $6, $7)
-       on conflict (id) do update set started_at = excluded.started_at, finished_at = excluded.finished_at, host = excluded.host,
-         version = excluded.version, checks = excluded.checks, problems = excluded.problems, listed = excluded.listed`,
-      [startedAt, finishedAt, host, version, checks, problems, listed],
-    ),
-  ]);
+  await writeOne(
+    store,
+    `insert into doctor_result (id, started_at, finished_at, host, version, checks, problems, listed)
+     values ('last', $1, $2, $3, $4, $5, $6, $7)
+     on conflict (id) do update set started_at = excluded.started_at, finished_at = excluded.finished_at, host = excluded.host,
+       version = excluded.version, checks = excluded.checks, problems = excluded.problems, listed = excluded.listed`,
+    [startedAt, finishedAt, host, version, checks, problems, listed],
+  );
 }
 
 /** The last result, or `undefined` if the store was never checked. */

@@ -6,6 +6,7 @@ import {
   type TenantId,
   type TenantStatement,
 } from '../store.ts';
+import { writeOne } from './write-one.ts';
 
 /** How an import ended; `interrupted` if its process was killed. */
 type ImportResult = 'running' | 'ok' | 'failed' | 'interrupted';
@@ -87,11 +88,8 @@ const upsertLatest = `insert into import_latest as l (tenant_id, import_id, good
  * tenant's import lock, so none of them is.
  */
 export async function interruptImports(store: Store, tenant: string): Promise<void> {
-  await store.writeDirectory([
-    directoryStatement("update import_history set result = 'interrupted' where tenant_id = $1 and result = 'running'", [
-      tenant,
-    ]),
-  ]);
+  const interrupt = "update import_history set result = 'interrupted' where tenant_id = $1 and result = 'running'";
+  await writeOne(store, interrupt, [tenant]);
 }
 
 export interface ImportFilter {
@@ -175,15 +173,14 @@ export async function listOldImports(
 
 /** Removes up to `limit` imports of a tenant whose ids are less than `before`; returns how many. */
 export async function removeImports(store: Store, tenant: string, before: string, limit: number): Promise<number> {
-  const [removed] = await store.writeDirectory([
-    directoryStatement(
-      `delete from import_history where tenant_id = $1 and id in (
-         select id from import_history where tenant_id = $1 and id < $2 order by id limit $3
-       ) returning id`,
-      [tenant, before, limit],
-    ),
-  ]);
-  return removed?.length ?? 0;
+  const removed = await writeOne(
+    store,
+    `delete from import_history where tenant_id = $1 and id in (
+       select id from import_history where tenant_id = $1 and id < $2 order by id limit $3
+     ) returning id`,
+    [tenant, before, limit],
+  );
+  return removed.length;
 }
 
 export const deleteImportsOf = (tenant: string): readonly DirectoryStatement[] => [

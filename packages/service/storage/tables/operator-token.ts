@@ -1,4 +1,5 @@
-import { type Directory, directoryStatement, type Row } from '../store.ts';
+import type { Directory, Row } from '../store.ts';
+import { writeOne } from './write-one.ts';
 
 /** An access token of an operator as stored. Times are UTC epoch seconds. */
 export interface OperatorToken {
@@ -23,16 +24,15 @@ export async function insertOperatorToken(
   { id, name, scopes, createdAt, expiresAt }: Omit<OperatorToken, 'lastUsedAt' | 'revokedAt'>,
   sha256: string,
 ): Promise<boolean> {
-  const [inserted] = await store.writeDirectory([
-    directoryStatement(
-      `insert into operator_token (id, name, scopes, sha256, created_at, expires_at)
-       select $1, $2, $3, $4, cast($5 as bigint), cast($6 as bigint) where not exists (select 1 from operator_token
-         where name = $2 and revoked_at is null and (expires_at is null or expires_at > $5))
-       returning id`,
-      [id, name, scopes.join(' '), sha256, createdAt, expiresAt],
-    ),
-  ]);
-  return inserted?.length === 1;
+  const inserted = await writeOne(
+    store,
+    `insert into operator_token (id, name, scopes, sha256, created_at, expires_at)
+     select $1, $2, $3, $4, cast($5 as bigint), cast($6 as bigint) where not exists (select 1 from operator_token
+       where name = $2 and revoked_at is null and (expires_at is null or expires_at > $5))
+     returning id`,
+    [id, name, scopes.join(' '), sha256, createdAt, expiresAt],
+  );
+  return inserted.length === 1;
 }
 
 /** The token with this SHA-256, even if it is expired or revoked, or `undefined`. */
@@ -68,14 +68,13 @@ export async function revokeOperatorToken(
   id: string,
   nowSeconds: number,
 ): Promise<OperatorToken | undefined> {
-  const [rows] = await store.writeDirectory([
-    directoryStatement(
-      `update operator_token set revoked_at = coalesce(revoked_at, $2) where id = $1
-       returning id, name, scopes, created_at, expires_at, last_used_at, revoked_at`,
-      [id, nowSeconds],
-    ),
-  ]);
-  return rows?.[0] === undefined ? undefined : toOperatorToken(rows[0]);
+  const [row] = await writeOne(
+    store,
+    `update operator_token set revoked_at = coalesce(revoked_at, $2) where id = $1
+     returning id, name, scopes, created_at, expires_at, last_used_at, revoked_at`,
+    [id, nowSeconds],
+  );
+  return row && toOperatorToken(row);
 }
 
 /** Records a use of a token, at most once a minute: a finer time is not needed. */
@@ -85,9 +84,7 @@ export async function recordOperatorTokenUse(
   nowSeconds: number,
 ): Promise<void> {
   if (token.lastUsedAt !== null && nowSeconds - token.lastUsedAt < 60) return;
-  await store.writeDirectory([
-    directoryStatement('update operator_token set last_used_at = $2 where id = $1', [token.id, nowSeconds]),
-  ]);
+  await writeOne(store, 'update operator_token set last_used_at = $2 where id = $1', [token.id, nowSeconds]);
 }
 
 const secondsOrNull = (value: Row[string] | undefined): number | null => (value == null ? null : Number(value));

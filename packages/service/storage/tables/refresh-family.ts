@@ -1,5 +1,6 @@
 import { type Directory, directoryStatement, type Row, type Store } from '../store.ts';
 import { inBatches } from './in-batches.ts';
+import { writeOne } from './write-one.ts';
 
 /**
  * One row for all generations of a refresh token (RFC 9700 §4.14.2). Times are UTC epoch seconds.
@@ -83,7 +84,8 @@ export async function insertRefreshFamily(
  * `undefined` if the generation is not the newest one or the family is expired or revoked.
  */
 export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promise<RefreshFamily | undefined> {
-  const rotate = directoryStatement(
+  const [row] = await writeOne(
+    store,
     `update refresh_family set generation = generation + 1, rotated_at = $4,
        expires_at = case when cap_at < $5 then cap_at else $5 end,
        access_ends_at = case when access_ends_at > $6 then access_ends_at else $6 end
@@ -91,18 +93,11 @@ export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promis
        and revoked_at is null and expires_at > $4 and started_at > $7
      returning client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at`,
     [
-      use.clientId,
-      use.id,
-      use.generation,
-      use.nowSeconds,
-      use.expiresAt,
-      use.accessEndsAt,
-      use.revokedUntil ?? -1,
-      use.reuse ? 1 : 0,
+      ...[use.clientId, use.id, use.generation, use.nowSeconds, use.expiresAt, use.accessEndsAt],
+      ...[use.revokedUntil ?? -1, use.reuse ? 1 : 0],
     ],
   );
-  const [[row] = []] = await store.writeDirectory([rotate]);
-  return row === undefined ? undefined : toFamily(row);
+  return row && toFamily(row);
 }
 
 /** The family with this id, even if expired or revoked, or `undefined`. */
@@ -143,16 +138,13 @@ export async function revokeRefreshFamily(
   id: string,
   nowSeconds: number,
 ): Promise<boolean> {
-  const [revoked] = await store.writeDirectory(
-    [
-      directoryStatement(
-        'update refresh_family set revoked_at = $3 where client_id = $1 and id = $2 and revoked_at is null returning id',
-        [clientId, id, nowSeconds],
-      ),
-    ],
+  const revoked = await writeOne(
+    store,
+    'update refresh_family set revoked_at = $3 where client_id = $1 and id = $2 and revoked_at is null returning id',
+    [clientId, id, nowSeconds],
     { announce: true },
   );
-  return revoked?.length === 1;
+  return revoked.length === 1;
 }
 
 /**
@@ -161,16 +153,15 @@ export async function revokeRefreshFamily(
  */
 export async function deleteDeadFamilies(store: Store, nowSeconds: number): Promise<number> {
   return inBatches(sweepRowsMax, async () => {
-    const [rows] = await store.writeDirectory([
-      directoryStatement(
-        `delete from refresh_family where (client_id, id) in (
-           select client_id, id from refresh_family
-           where expires_at < $1 and access_ends_at < $2 limit $3)
-         returning id`,
-        [nowSeconds, nowSeconds - retentionSeconds, sweepRowsMax],
-      ),
-    ]);
-    return rows?.length ?? 0;
+    const removed = await writeOne(
+      store,
+      `delete from refresh_family where (client_id, id) in (
+         select client_id, id from refresh_family
+         where expires_at < $1 and access_ends_at < $2 limit $3)
+       returning id`,
+      [nowSeconds, nowSeconds - retentionSeconds, sweepRowsMax],
+    );
+    return removed.length;
   });
 }
 

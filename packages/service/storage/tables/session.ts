@@ -1,8 +1,9 @@
 import { directoryStatement, type Row, type Store } from '../store.ts';
-import { type ClientRow, toClient } from './client.ts';
+import { type ClientRow, clientColumns, toClient } from './client.ts';
 import { inBatches } from './in-batches.ts';
 import { type OperatorToken, toOperatorToken } from './operator-token.ts';
 import { revokeRefreshFamily } from './refresh-family.ts';
+import { writeOne } from './write-one.ts';
 
 /** Times of a session of a console, in UTC epoch seconds. */
 export interface SessionTimes {
@@ -85,22 +86,20 @@ export const clientSessions: SessionTable<ClientRow> = {
   },
   async find(store, sha256) {
     const [row] = await store.readDirectory(
-      `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at,
-         c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, c.name, f.id as family, f.started_at,
-         f.rotated_at as used_at, f.expires_at as session_expires_at, f.cap_at, f.revoked_at as session_revoked_at
-       from refresh_family as f join client as c on c.client_id = f.client_id where f.session_sha256 = $1`,
+      `select ${clientColumns}, f.id as family, f.started_at, f.rotated_at as used_at,
+         f.expires_at as session_expires_at, f.cap_at, f.revoked_at as session_revoked_at
+       from refresh_family as f join client as c on c.client_id = f.client_id where f.session_sha256 = $1` as const,
       [sha256],
     );
     return row && { sha256, session: toSession(row), holder: toClient(row) };
   },
   async touch(store, sha256, { usedAt, expiresAt }) {
-    await store.writeDirectory([
-      directoryStatement(
-        `update refresh_family set rotated_at = $2, expires_at = $3
-         where session_sha256 = $1 and revoked_at is null and expires_at > $2`,
-        [sha256, usedAt, expiresAt],
-      ),
-    ]);
+    await writeOne(
+      store,
+      `update refresh_family set rotated_at = $2, expires_at = $3
+       where session_sha256 = $1 and revoked_at is null and expires_at > $2`,
+      [sha256, usedAt, expiresAt],
+    );
   },
   end: (store, { session, holder }, nowSeconds) =>
     revokeRefreshFamily(store, holder.clientId, session.family ?? '', nowSeconds),
@@ -133,19 +132,13 @@ export const operatorSessions: SessionTable<OperatorToken> = {
     return row && { sha256, session: toSession(row), holder: toOperatorToken(row) };
   },
   async touch(store, sha256, { usedAt, expiresAt }) {
-    await store.writeDirectory([
-      directoryStatement('update operator_session set used_at = $2, expires_at = $3 where sha256 = $1', [
-        sha256,
-        usedAt,
-        expiresAt,
-      ]),
-    ]);
+    const update = 'update operator_session set used_at = $2, expires_at = $3 where sha256 = $1';
+    await writeOne(store, update, [sha256, usedAt, expiresAt]);
   },
   async end(store, { sha256 }) {
-    const [deleted] = await store.writeDirectory([
-      directoryStatement('delete from operator_session where sha256 = $1 returning sha256', [sha256]),
-    ]);
-    return deleted?.length === 1;
+    return (
+      (await writeOne(store, 'delete from operator_session where sha256 = $1 returning sha256', [sha256])).length === 1
+    );
   },
 };
 
@@ -161,14 +154,13 @@ const toSession = (row: Row): SessionRow => ({
 /** Removes the sessions that ended a day ago; each transaction removes a bounded number of rows. */
 export async function deleteEndedOperatorSessions(store: Store, nowSeconds: number): Promise<number> {
   return inBatches(sweepRowsMax, async () => {
-    const [rows] = await store.writeDirectory([
-      directoryStatement(
-        `delete from operator_session where sha256 in (
-           select sha256 from operator_session where expires_at < $1 limit $2)
-         returning sha256`,
-        [nowSeconds - retentionSeconds, sweepRowsMax],
-      ),
-    ]);
-    return rows?.length ?? 0;
+    const removed = await writeOne(
+      store,
+      `delete from operator_session where sha256 in (
+         select sha256 from operator_session where expires_at < $1 limit $2)
+       returning sha256`,
+      [nowSeconds - retentionSeconds, sweepRowsMax],
+    );
+    return removed.length;
   });
 }
