@@ -77,7 +77,7 @@ export async function serve(
   const certificates = openCertificates(config, logger);
   const protection = createProtection(config, store, requests, (reason) => opened?.metrics.refused(reason));
   const waiting = (): number => protection.queue.waiting;
-  const opened = operator?.openMetrics({ store, config, isDraining: () => draining, waiting, certificates });
+  const opened = operator?.openMetrics({ store, config, keyRing, isDraining: () => draining, waiting, certificates });
   const audit = openServiceAudit(store, logger, opened);
   const app = await buildServer({
     ...bothListeners,

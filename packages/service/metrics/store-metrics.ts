@@ -20,15 +20,17 @@ export interface MeasuredStore {
   readonly firstImportId: () => string;
   /** Bytes of the disk of the data directory; rejects if it cannot be read. */
   readonly diskSpace: () => Promise<{ readonly free: number; readonly total: number }>;
-  /**
-   * The current key of each purpose: since when it is used, and when it is rotated, in UTC epoch
-   * seconds.
-   */
-  readonly keyRotations: () => Promise<
-    readonly { readonly purpose: string; readonly activeSince: number; readonly dueAt: number | null }[]
-  >;
+  readonly listKeys: () => Promise<readonly MeasuredKey[]>;
   /** When the certificate of each listener that uses TLS expires, in UTC epoch seconds. */
   readonly certificateExpiries: () => readonly (readonly [listener: string, expiresAt: number])[];
+}
+
+/** A key: since when it is used, and when it is rotated, in UTC epoch seconds. */
+interface MeasuredKey {
+  readonly purpose: string;
+  readonly state: string;
+  readonly activatesAt: number;
+  readonly rotationDueAt: number | null;
 }
 
 /** PostgreSQL looks at each file of the database, some thousand of them in a large one. */
@@ -121,22 +123,26 @@ function addSizeMetrics(registry: Registry, { open, now, versionDays: days }: Me
   );
 }
 
-function addKeyMetrics(registry: Registry, { keyRotations }: MeasuredStore): void {
+function addKeyMetrics(registry: Registry, { listKeys }: MeasuredStore): void {
   const { gauge } = readMetricsOf(registry);
+  const listCurrent = async () => (await listKeys()).filter(({ state }) => state === 'current');
   gauge(
     'subreport_key_age_seconds',
     'Time for which the current key of each purpose has been in use',
     async () =>
-      (await keyRotations()).map(({ purpose, activeSince }) => [
+      (await listCurrent()).map(({ purpose, activatesAt }) => [
         { purpose },
-        Math.max(0, Date.now() / 1000 - activeSince),
+        Math.max(0, Date.now() / 1000 - activatesAt),
       ]),
     { labels: ['purpose'] },
   );
   gauge(
     'subreport_key_rotation_due_timestamp_seconds',
     'When the current key of each purpose is rotated, as a Unix time; absent if KEY_ROTATION_DAYS is 0',
-    async () => (await keyRotations()).flatMap(({ purpose, dueAt }) => (dueAt === null ? [] : [[{ purpose }, dueAt]])),
+    async () =>
+      (await listCurrent()).flatMap(({ purpose, rotationDueAt: dueAt }) =>
+        dueAt === null ? [] : [[{ purpose }, dueAt]],
+      ),
     { labels: ['purpose'] },
   );
 }

@@ -65,9 +65,8 @@ describe('planRotation', () => {
     );
 
   test('a rotation is due the given number of days after the current key became active', () => {
-    expect(plan([1_000], 2_000)).toEqual({ activeSince: 1_000, dueAt: 1_000 + 90 * day, isWaiting: false });
-    expect(plan([1_000], 2_000, 0)?.dueAt).toBeNull();
-    expect(plan([], 2_000)).toBeUndefined();
+    expect(plan([1_000], 2_000)).toEqual({ dueAt: 1_000 + 90 * day, isWaiting: false });
+    expect([plan([1_000], 2_000, 0).dueAt, plan([], 2_000).dueAt]).toEqual([null, null]);
   });
 
   test('a waiting key delays the rotation only if it takes over within the lead time', () => {
@@ -78,7 +77,7 @@ describe('planRotation', () => {
 
   test('a clock that was set back makes no rotation due', () => {
     const now = 500 * day;
-    expect(plan([now + 7_200], now)?.dueAt).toBeGreaterThan(now);
-    expect(plan([now + 400 * day, now + 390 * day], now)?.dueAt).toBeGreaterThan(now);
+    expect(plan([now + 7_200], now).dueAt).toBeGreaterThan(now);
+    expect(plan([now + 400 * day, now + 390 * day], now).dueAt).toBeGreaterThan(now);
   });
 });

@@ -32,7 +32,7 @@ export async function listKeys(
   const { store, lifetimes, rotationDays = 0, now } = options;
   const purposes = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
   return purposes.flatMap((rows) => {
-    const dueAt = planRotation(rows, rotationDays, now())?.dueAt ?? null;
+    const { dueAt } = planRotation(rows, rotationDays, now());
     return scheduleKeys(rows, lifetimes, now()).map(({ key, state, endsAt }) => ({
       purpose: key.purpose,
       kid: key.kid,
@@ -84,16 +84,11 @@ export async function planNextKey(
   };
 }
 
-/** The rotation of the keys of one purpose by their age. */
-type KeyRotation = Pick<RotationPlan, 'activeSince' | 'dueAt'> & { readonly purpose: KeyPurpose };
-
 /** A new key that replaces one that was due. */
 export type DueKey = Pick<AuthKeyRow, 'purpose' | 'kid' | 'activatesAt'>;
 
 /** Records a new key in its transaction, and returns what to do once that is committed. */
 type RecordDueKey = (directory: Directory, key: DueKey) => Promise<() => void>;
-
-const purposes = ['access', 'refresh'] as const;
 
 /**
  * Keys that stay even if they are dead: the current one and its predecessor, whose tokens are valid
@@ -101,32 +96,20 @@ const purposes = ['access', 'refresh'] as const;
  */
 const keptMin = 2;
 
-/** Returns the age of the current key of each purpose, and when its rotation is due. */
-export async function listRotations(
-  options: Pick<KeyRingOptions, 'store' | 'rotationDays' | 'now'>,
-): Promise<readonly KeyRotation[]> {
-  const { store, rotationDays = 0, now } = options;
-  const rows = await Promise.all(purposes.map((purpose) => listAuthKeys(store, purpose)));
-  return purposes.flatMap((purpose, index) => {
-    const plan = planRotation(rows[index] ?? [], rotationDays, now());
-    return plan === undefined ? [] : [{ purpose, activeSince: plan.activeSince, dueAt: plan.dueAt }];
-  });
-}
-
 /**
  * Creates the next key of each purpose whose current key has been in use for `rotationDays`, with
  * the lead time of `rotateKeys`. Of several processes that find the same key due, one creates its
  * successor.
  */
 export async function rotateDueKeys(options: KeyRingOptions, record: RecordDueKey): Promise<void> {
-  for (const purpose of purposes) await rotateIfDue(options, purpose, record);
+  for (const purpose of ['access', 'refresh'] as const) await rotateIfDue(options, purpose, record);
 }
 
 async function rotateIfDue(options: KeyRingOptions, purpose: KeyPurpose, record: RecordDueKey): Promise<void> {
   const { store, lifetimes, rotationDays = 0, now } = options;
   const rows = await listAuthKeys(store, purpose);
-  const plan = planRotation(rows, rotationDays, now());
-  if (plan === undefined || plan.dueAt === null || plan.isWaiting || now() < plan.dueAt) return;
+  const { dueAt, isWaiting } = planRotation(rows, rotationDays, now());
+  if (dueAt === null || isWaiting || now() < dueAt) return;
   const place = { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt: now() + keyLeadSeconds };
   const key = await makeKey(options, purpose, place);
   const old = scheduleKeys(rows, lifetimes, now()).slice(keptMin);
@@ -141,8 +124,6 @@ async function rotateIfDue(options: KeyRingOptions, purpose: KeyPurpose, record:
 
 /** When a purpose needs its next key. */
 interface RotationPlan {
-  /** When the current key became active, in UTC epoch seconds. */
-  readonly activeSince: number;
   /** When the current key must be replaced, in UTC epoch seconds; `null` if never. */
   readonly dueAt: number | null;
   /** Whether a new key will take over within the lead time. */
@@ -151,7 +132,7 @@ interface RotationPlan {
 
 /**
  * Plans the rotation of one purpose by the age of its current key, given the keys newest first and
- * the days for which a key is used; 0 means without a limit. `undefined` if there are no keys. A
+ * the days for which a key is used; 0 means without a limit. A
  * new key that takes over later than after the lead time was created by a clock that was ahead: it
  * does not delay the rotation.
  */
@@ -159,13 +140,11 @@ export function planRotation(
   keys: readonly Pick<AuthKeyRow, 'purpose' | 'activatesAt'>[],
   days: number,
   nowSeconds: number,
-): RotationPlan | undefined {
+): RotationPlan {
   const current = keys.find(({ activatesAt }) => activatesAt <= nowSeconds) ?? keys.at(-1);
-  if (current === undefined) return undefined;
   const latest = nowSeconds + keyLeadSeconds + clockSeconds;
   return {
-    activeSince: current.activatesAt,
-    dueAt: days === 0 ? null : current.activatesAt + days * secondsPerDay,
+    dueAt: current === undefined || days === 0 ? null : current.activatesAt + days * secondsPerDay,
     isWaiting: keys.some(({ activatesAt }) => activatesAt > nowSeconds && activatesAt <= latest),
   };
 }

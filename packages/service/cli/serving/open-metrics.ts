@@ -4,7 +4,8 @@ import { consoleOperations } from '../../../contract/oauth/console-session.ts';
 import { operations } from '../../../contract/operations.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { packageVersion } from '../../../terminal/package-version.ts';
-import { listRotations } from '../../auth/keys/rotate-keys.ts';
+import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
+import { listKeys } from '../../auth/keys/rotate-keys.ts';
 import { operationNames } from '../../http/listener/operation-routes.ts';
 import { firstImportIdAt } from '../../import/with-history.ts';
 import { describeHealth, type ReadHealth } from '../../metrics/health.ts';
@@ -33,15 +34,16 @@ export interface OpenedMetrics {
 
 interface MeasuredService {
   readonly store: Store;
-  readonly config: Pick<Config, 'DATA_DIR' | 'KEY_ROTATION_DAYS' | 'HISTORY_DAYS' | 'TOMBSTONE_DAYS'>;
+  readonly config: Pick<Config, 'DATA_DIR' | 'HISTORY_DAYS' | 'TOMBSTONE_DAYS'>;
+  readonly keyRing: Pick<KeyRingOptions, 'lifetimes' | 'rotationDays' | 'now'>;
   readonly isDraining: () => boolean;
   readonly waiting: () => number;
   readonly certificates: Pick<Certificates, 'public' | 'management'>;
 }
 
-export function openMetrics({ store, config, isDraining, waiting, certificates }: MeasuredService): OpenedMetrics {
+export function openMetrics(service: MeasuredService): OpenedMetrics {
+  const { store, config, keyRing, isDraining, waiting, certificates } = service;
   const open = () => store.within(performance.now() + storeMsMax);
-  const { KEY_ROTATION_DAYS: rotationDays } = config;
   const metrics = createServiceMetrics({
     version: packageVersion,
     open,
@@ -50,7 +52,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     versionDays: versionDays(config),
     firstImportId: () => firstImportIdAt(Date.now() - dayMs),
     diskSpace: () => readDiskSpace(config.DATA_DIR),
-    keyRotations: () => listRotations({ store: open(), rotationDays, now: nowSeconds }),
+    listKeys: () => listKeys({ ...keyRing, store: open() }),
     waiting,
     poolUse: () => store.poolUse?.(),
     observePoolWaits: (observe) => store.observePoolWaits?.(observe),

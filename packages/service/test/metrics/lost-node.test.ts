@@ -30,10 +30,14 @@ const ofTables = [
 
 test('while a node is lost, metrics of all tenants are absent rather than 0, and the others are there; without the store, all are absent', async () => {
   const { store, environment, close } = await openSqlite();
-  const config = { DATA_DIR: environment.DATA_DIR ?? '', KEY_ROTATION_DAYS: 0, HISTORY_DAYS: 30, TOMBSTONE_DAYS: 90 };
-  const certificates = { public: undefined, management: undefined };
+  const service = {
+    config: { DATA_DIR: environment.DATA_DIR ?? '', HISTORY_DAYS: 30, TOMBSTONE_DAYS: 90 },
+    keyRing: { lifetimes: { access: 300, refresh: 3_600 }, now: () => 0 },
+    certificates: { public: undefined, management: undefined },
+    ...{ isDraining: () => false, waiting: () => 0 },
+  };
   const namesOf = async (measured: Store): Promise<readonly string[]> => {
-    const opened = openMetrics({ store: measured, config, isDraining: () => false, waiting: () => 0, certificates });
+    const opened = openMetrics({ ...service, store: measured });
     const text = await opened.metrics.render();
     opened.close();
     return [...new Set([...text.matchAll(/^subreport_(\w+)/gm)].map(([, name = '']) => name))];
