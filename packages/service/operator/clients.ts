@@ -2,10 +2,8 @@ import type { AuditDetails, OperatorAction } from '../audit/audit-event.ts';
 import { describeClaimedId } from '../auth/clients/authenticate-client.ts';
 import {
   type ClientEdit,
-  deleteClientById,
   describeClient,
   editClient,
-  enableClientById,
   revokeSession,
   revokeTokens,
 } from '../auth/clients/edit-client.ts';
@@ -14,12 +12,17 @@ import {
   chooseSecret,
   createExternalClient,
   createClient as createOwnClient,
-  disableClientById,
   type NewClient as NewOwnClient,
+  requireClient,
   rotateClientSecret,
 } from '../auth/clients/manage-clients.ts';
 import type { Directory } from '../storage/store.ts';
 import { findClient } from '../storage/tables/client.ts';
+import {
+  disableClient as disable,
+  enableClient as enable,
+  deleteClient as removeClient,
+} from '../storage/tables/client-changes.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, perform } from './perform.ts';
 import { describeDetails } from './read-clients.ts';
@@ -111,19 +114,20 @@ export const rotateClient = (context: OperatorContext, clientId: string, rotatio
 
 export const disableClient = (context: OperatorContext, clientId: string) =>
   performOn(context, 'client.disable', clientId, async (directory) => {
-    await disableClientById(directory, context.now(), clientId);
+    await disable(directory, clientId, context.now());
     return describeDetails(await describeClient(directory, context.now(), clientId));
   });
 
 export const enableClient = (context: OperatorContext, clientId: string) =>
   performOn(context, 'client.enable', clientId, async (directory) => {
-    await enableClientById(directory, clientId);
+    await enable(directory, clientId);
     return describeDetails(await describeClient(directory, context.now(), clientId));
   });
 
 export const deleteClient = (context: OperatorContext, clientId: string) =>
   performOn(context, 'client.delete', clientId, async (directory) => {
-    await deleteClientById(directory, clientId);
+    await requireClient(directory, clientId);
+    await removeClient(directory, clientId);
     return { client_id: clientId, deleted: true };
   });
 

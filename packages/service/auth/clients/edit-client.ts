@@ -1,8 +1,6 @@
 import type { Directory } from '../../storage/store.ts';
-import { type ClientRow, findClient } from '../../storage/tables/client.ts';
+import type { ClientRow } from '../../storage/tables/client.ts';
 import {
-  deleteClient,
-  enableClient,
   makeClientExternal,
   revokeClientTokens,
   type ClientEdit as StoredEdit,
@@ -11,7 +9,7 @@ import {
 import { listSecretLifetimes, type SecretLifetime } from '../../storage/tables/client-secret.ts';
 import { listLiveFamilies, type RefreshFamily, revokeRefreshFamily } from '../../storage/tables/refresh-family.ts';
 import { ClientError } from '../error.ts';
-import { unknownClient } from './manage-clients.ts';
+import { requireClient } from './manage-clients.ts';
 
 /** Changes to a client; an absent member leaves the value unchanged. */
 export interface ClientEdit extends StoredEdit {
@@ -33,8 +31,7 @@ export interface DescribedClient {
  * functions here do.
  */
 export async function describeClient(store: Directory, nowSeconds: number, clientId: string): Promise<DescribedClient> {
-  const client = await findClient(store, clientId);
-  if (client === undefined) throw unknownClient(clientId);
+  const client = await requireClient(store, clientId);
   return { client, secrets: await listSecretLifetimes(store, clientId, nowSeconds) };
 }
 
@@ -45,24 +42,10 @@ export async function editClient(
   clientId: string,
   { external = false, ...edit }: ClientEdit,
 ): Promise<DescribedClient> {
-  await describeClient(store, nowSeconds, clientId);
   await updateClient(store, clientId, edit);
   // a token request may have passed a moment ago
   if (external) await makeClientExternal(store, clientId, nowSeconds + 1);
   return describeClient(store, nowSeconds, clientId);
-}
-
-export async function enableClientById(store: Directory, clientId: string): Promise<void> {
-  await requireClient(store, clientId);
-  await enableClient(store, clientId);
-}
-
-/**
- * Deletes a client. Its tokens are rejected at once, and stay rejected if another client gets its
- * id.
- */
-export async function deleteClientById(store: Directory, clientId: string): Promise<void> {
-  if (!(await deleteClient(store, clientId))) throw unknownClient(clientId);
 }
 
 /**
@@ -99,8 +82,4 @@ export async function revokeSession(store: Directory, nowSeconds: number, client
     'NOT_FOUND',
     `Cannot revoke the session: its id must be in the list of the client's sessions: current value is '${id}'`,
   );
-}
-
-async function requireClient(store: Directory, clientId: string): Promise<void> {
-  if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
 }

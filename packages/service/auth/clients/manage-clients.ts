@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { defaultScopes, type GrantType, grantTypes, type Scope } from '../../../contract/oauth/grant.ts';
 import type { Directory, TenantId } from '../../storage/store.ts';
-import { findClient, isExternalClient, type RefreshTokenUse } from '../../storage/tables/client.ts';
-import { disableClient, insertClient } from '../../storage/tables/client-changes.ts';
+import { type ClientRow, findClient, isExternalClient, type RefreshTokenUse } from '../../storage/tables/client.ts';
+import { insertClient } from '../../storage/tables/client-changes.ts';
 import { replaceSecret } from '../../storage/tables/client-secret.ts';
 import { ClientError } from '../error.ts';
 import { generateSecret, hashChosenSecret, hashGeneratedSecret } from './client-secret.ts';
@@ -75,8 +75,7 @@ export async function rotateClientSecret(
   options: { secret?: string; overlapSeconds: number },
   chosen?: ChosenSecret,
 ): Promise<ClientCredentialsOnce> {
-  const client = await findClient(store, clientId);
-  if (client === undefined) throw unknownClient(clientId);
+  const client = await requireClient(store, clientId);
   if (isExternalClient(client)) {
     throw new ClientError(
       'INVALID',
@@ -86,15 +85,6 @@ export async function rotateClientSecret(
   const { secret, hash } = chosen ?? (await chooseSecret(options.secret, [clientId, client.tenant]));
   await replaceSecret(store, clientId, hash, nowSeconds, nowSeconds + options.overlapSeconds);
   return { client_id: clientId, client_secret: secret };
-}
-
-/**
- * Disables a client: it gets no new tokens, and its access tokens are rejected within a second.
- * Throws `ClientError` if there is no such client.
- */
-export async function disableClientById(store: Directory, nowSeconds: number, clientId: string): Promise<void> {
-  if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
-  await disableClient(store, clientId, nowSeconds);
 }
 
 function requireClientId(clientId: string): void {
@@ -129,11 +119,15 @@ async function insertNew(
   );
 }
 
-export const unknownClient = (clientId: string) =>
-  new ClientError(
+/** Returns the client with this id. Throws `ClientError` if there is none. */
+export async function requireClient(store: Directory, clientId: string): Promise<ClientRow> {
+  const client = await findClient(store, clientId);
+  if (client !== undefined) return client;
+  throw new ClientError(
     'NOT_FOUND',
     `Cannot find the client: its id must be in the list of clients: current value is '${clientId}'`,
   );
+}
 
 /** A secret of a client and its hash, which takes time for one that a person has chosen. */
 export interface ChosenSecret {

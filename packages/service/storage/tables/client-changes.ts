@@ -35,14 +35,16 @@ export async function insertClient(
   return inserted?.length === 1;
 }
 
-/** Disables a client and revokes its tokens; returns `false` if it was already disabled. */
-export async function disableClient(store: Directory, clientId: string, nowSeconds: number): Promise<boolean> {
+/**
+ * Disables a client, unless it is already disabled, and revokes its tokens: it gets no new ones,
+ * and its access tokens are rejected within a second.
+ */
+export async function disableClient(store: Directory, clientId: string, nowSeconds: number): Promise<void> {
   const disable = directoryStatement(
-    'update client set disabled_at = $2 where client_id = $1 and disabled_at is null returning client_id',
+    'update client set disabled_at = $2 where client_id = $1 and disabled_at is null',
     [clientId, nowSeconds],
   );
-  const [disabled] = await store.writeDirectory([disable, ...revokeAll(clientId, nowSeconds)], { announce: true });
-  return disabled?.length === 1;
+  await store.writeDirectory([disable, ...revokeAll(clientId, nowSeconds)], { announce: true });
 }
 
 /** Revokes every token issued to a client so far, including those without a refresh family. */
@@ -75,14 +77,9 @@ export interface ClientEdit {
   readonly rateLimit?: number | null | undefined;
 }
 
-/**
- * Enables a disabled client; tokens revoked when it was disabled stay revoked. Returns `false` if
- * it was not disabled.
- */
-export async function enableClient(store: Directory, clientId: string): Promise<boolean> {
-  const enable =
-    'update client set disabled_at = null where client_id = $1 and disabled_at is not null returning client_id';
-  return (await writeOne(store, enable, [clientId], { announce: true })).length === 1;
+/** Enables a disabled client; tokens revoked when it was disabled stay revoked. */
+export async function enableClient(store: Directory, clientId: string): Promise<void> {
+  await writeOne(store, 'update client set disabled_at = null where client_id = $1', [clientId], { announce: true });
 }
 
 /** Changes a client. Tokens that exceed its grants and scopes are rejected from now on. */
@@ -120,15 +117,17 @@ export async function makeClientExternal(store: Directory, clientId: string, now
   );
 }
 
-/** Removes a client with its secrets and refresh families; returns `false` if there was none. */
-export async function deleteClient(store: Directory, clientId: string): Promise<boolean> {
-  const results = await store.writeDirectory(
+/**
+ * Removes a client with its secrets and refresh families. Its tokens are rejected at once, and stay
+ * rejected if another client gets its id.
+ */
+export async function deleteClient(store: Directory, clientId: string): Promise<void> {
+  await store.writeDirectory(
     [
       directoryStatement('delete from refresh_family where client_id = $1', [clientId]),
       directoryStatement('delete from client_secret where client_id = $1', [clientId]),
-      directoryStatement('delete from client where client_id = $1 returning client_id', [clientId]),
+      directoryStatement('delete from client where client_id = $1', [clientId]),
     ],
     { announce: true },
   );
-  return results.at(-1)?.length === 1;
 }

@@ -4,7 +4,7 @@ import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import type { AuthContext } from '../../auth/auth-context.ts';
-import { createClient, disableClientById } from '../../auth/clients/manage-clients.ts';
+import { createClient } from '../../auth/clients/manage-clients.ts';
 import { AccessError } from '../../auth/error.ts';
 import { createFailureBudget } from '../../auth/failure-budget.ts';
 import { clientCredentialsGrant } from '../../auth/grants/client-credentials.ts';
@@ -15,7 +15,7 @@ import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import { createResourceServer } from '../../auth/verify/resource-server.ts';
 import type { Store } from '../../storage/store.ts';
 import { type ClientRow, findClient, recordClientUse } from '../../storage/tables/client.ts';
-import { revokeClientTokens } from '../../storage/tables/client-changes.ts';
+import { disableClient, revokeClientTokens } from '../../storage/tables/client-changes.ts';
 import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
@@ -225,7 +225,7 @@ describe.each(drawn)('tokens in the course of time on $engine', ({ openTestStore
       const authorize = authorizer();
       const { access_token: token } = await issue();
       expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('accepted');
-      await disableClientById(opened.store, time, client.clientId);
+      await disableClient(opened.store, client.clientId, time);
       expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('INVALID_TOKEN');
     });
 

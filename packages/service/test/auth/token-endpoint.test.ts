@@ -6,8 +6,9 @@ import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem, expectTokenError } from '../../../../test/support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
-import { disableClientById, rotateClientSecret } from '../../auth/clients/manage-clients.ts';
+import { rotateClientSecret } from '../../auth/clients/manage-clients.ts';
 import type { FixedLimits } from '../../cli/settings/fixed-limits.ts';
+import { disableClient } from '../../storage/tables/client-changes.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -195,7 +196,7 @@ describe.each(drawn)('the token endpoint on $engine', ({ openTestStore }) => {
     test('15, 20 (RFC 6749 §5.2, §10.4): an unknown client, a wrong secret and a disabled client get the same response, byte by byte', async () => {
       const disabled = await newClient();
       const token = (await issue(disabled)).refresh_token;
-      await disableClientById(service.store, now(), disabled.client_id);
+      await disableClient(service.store, disabled.client_id, now());
       const answers = await Promise.all([
         post({ ...grant, client_id: 'nobody', client_secret: 'x' }),
         post({ ...grant, client_id: client.client_id, client_secret: 'x' }),

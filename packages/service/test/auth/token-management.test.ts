@@ -5,9 +5,10 @@ import { expectProblem, expectTokenError } from '../../../../test/support/expect
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import { revokeTokens as revokeAllTokens } from '../../auth/clients/edit-client.ts';
-import { disableClientById, rotateClientSecret } from '../../auth/clients/manage-clients.ts';
+import { rotateClientSecret } from '../../auth/clients/manage-clients.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { findClient } from '../../storage/tables/client.ts';
+import { disableClient } from '../../storage/tables/client-changes.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -165,7 +166,7 @@ describe.each(drawn)('revocation and introspection on $engine', ({ openTestStore
     const own = await service.createClient(tenant);
     const token = await issue(own);
     expect(await reads(token)).toBe(200);
-    await disableClientById(service.store, now(), own.client_id);
+    await disableClient(service.store, own.client_id, now());
     expect(await reads(token)).toBe(401);
     await expectTokenError(await refresh(token.refresh_token, own), 'invalid_client');
   });

@@ -8,15 +8,10 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, startWorkers, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import { fetchOnce } from '../../../../test/support/workers.ts';
 import { freePort } from '../../../../tools/free-port.ts';
-import {
-  deleteClientById,
-  editClient,
-  listClientSessions,
-  revokeSession,
-  revokeTokens,
-} from '../../auth/clients/edit-client.ts';
-import { disableClientById, rotateClientSecret } from '../../auth/clients/manage-clients.ts';
+import { editClient, listClientSessions, revokeSession, revokeTokens } from '../../auth/clients/edit-client.ts';
+import { rotateClientSecret } from '../../auth/clients/manage-clients.ts';
 import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
+import { deleteClient, disableClient } from '../../storage/tables/client-changes.ts';
 import { beginHistory } from '../../storage/tables/history.ts';
 import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
 import { clientSessions } from '../../storage/tables/session.ts';
@@ -120,7 +115,7 @@ describe.each(drawn)('sessions of the console on $engine', ({ openTestStore }) =
 
   test('a wrong secret, an unknown client and a disabled one get the same 401, which says how to sign in', async () => {
     const disabled = await service.createClient(tenant);
-    await disableClientById(service.store, now(), disabled.client_id);
+    await disableClient(service.store, disabled.client_id, now());
     const wrong = [{ ...client, client_secret: 'wrong' }, { ...client, client_id: 'unknown' }, disabled];
     const bodies = [];
     for (const each of wrong) {
@@ -277,7 +272,7 @@ describe.each(drawn)('sessions of the console on $engine', ({ openTestStore }) =
       },
     ],
     ['a restore', () => beginHistory(another, now())],
-    ['disabling the client', (id) => disableClientById(another, now(), id)],
+    ['disabling the client', (id) => disableClient(another, id, now())],
     ['removing its scope', (id) => editClient(another, now(), id, { scopes: ['subscription:write'] })],
     ['removing its grant', (id) => editClient(another, now(), id, { grants: ['refresh_token'] })],
     ['leaving it to the external issuer', (id) => editClient(another, now(), id, { external: true })],
@@ -301,7 +296,7 @@ describe.each(drawn)('sessions of the console on $engine', ({ openTestStore }) =
   test('deleting the client ends the session, also if another client gets its id', async () => {
     const own = await service.createClient(tenant, { clientId: 'reborn' });
     const session = await signIn(service.url, own);
-    await deleteClientById(another, 'reborn');
+    await deleteClient(another, 'reborn');
     await service.createClient(tenant, { clientId: 'reborn' });
     await expectEnded(session, 'has ended');
   });

@@ -4,8 +4,9 @@ import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { consoleClient, type SignInProvider, startSignInProvider } from '../../../../test/support/sign-in-provider.ts';
-import { createExternalClient, disableClientById } from '../../auth/clients/manage-clients.ts';
+import { createExternalClient } from '../../auth/clients/manage-clients.ts';
 import { directoryStatement } from '../../storage/store.ts';
+import { disableClient } from '../../storage/tables/client-changes.ts';
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
@@ -48,7 +49,7 @@ describe('sign-in to the console at an identity provider', () => {
       await createExternalClient(service.store, now(), { tenant, clientId: `${name}-people` });
       await service.createClient(tenant, { clientId: `${name}-own` });
     }
-    await disableClientById(service.store, now(), 'gone-people');
+    await disableClient(service.store, 'gone-people', now());
     Object.assign(provider.claims, {
       ada: { subreport_client: 'acme-people' },
       'ada@example.com': { subreport_client: 'acme-people' },

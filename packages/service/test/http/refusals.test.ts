@@ -6,8 +6,8 @@ import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import { disableClientById } from '../../auth/clients/manage-clients.ts';
 import { SqliteConnection } from '../../storage/sqlite/connection.ts';
+import { disableClient } from '../../storage/tables/client-changes.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -28,7 +28,7 @@ describe.each(drawn)('refusals on $engine', ({ openTestStore }) => {
     const writer = await service.createClient(tenant, { scopes: ['subscription:write'] });
     const disabled = await service.createClient(tenant);
     const token = await service.accessToken(disabled);
-    await disableClientById(service.store, Math.floor(Date.now() / 1000), disabled.client_id);
+    await disableClient(service.store, disabled.client_id, Math.floor(Date.now() / 1000));
     const tokens = { nobody: 'made-up', writer: await service.accessToken(writer), disabled: token };
     for (const [id, each] of Object.entries(tokens))
       await service.get('/v1/subscription', each, { 'x-correlation-id': id });

@@ -6,8 +6,9 @@ import { expectProblem } from '../../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../../test/support/rows.ts';
 import { startService, type TestService } from '../../../../../test/support/service.ts';
 import { revokeTokens } from '../../../auth/clients/edit-client.ts';
-import { createExternalClient, disableClientById } from '../../../auth/clients/manage-clients.ts';
+import { createExternalClient } from '../../../auth/clients/manage-clients.ts';
 import { directoryStatement, type TenantId } from '../../../storage/store.ts';
+import { disableClient } from '../../../storage/tables/client-changes.ts';
 import { type CertifiedIssuer, makeKey, sign, startCertifiedIssuer, startScriptedIssuer } from './issuers.ts';
 
 const drawn = drawOne(engines, import.meta.url);
@@ -73,7 +74,7 @@ describe.each(drawn)('tokens of oidc-provider, a strict RFC 9068 issuer, on $eng
   test('62: an external token of a disabled client gets 401', async () => {
     const token = await issuer.token('leaver', service.baseUrl);
     expect((await get(token)).status).toBe(200);
-    await disableClientById(service.store, now(), 'leaver');
+    await disableClient(service.store, 'leaver', now());
     await expect.poll(async () => (await get(token)).status).toBe(401);
   });
 
