@@ -99,6 +99,15 @@ describe.skipIf(!hasCluster)('a Citus cluster', () => {
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: written, problems: [] });
     const checks = await store.examine();
     expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+    // docs/decisions/storage.md#statistics
+    await query('analyze');
+    const columns = "select count(*) from pg_stats where tablename ~ '^subscription_' and tablename ~ '_[0-9]+$'";
+    const analyzed = await query(
+      `select result from run_command_on_workers($$select (${columns}) || ' of ' || count(*) from pg_class where relname ~ '^subscription_' and relname ~ '_[0-9]+$' and relkind = 'r' and reltuples > 0$$)`,
+    );
+    expect(analyzed.map(({ result }) => String(result))).toEqual(
+      analyzed.map(() => expect.stringMatching(/^0 of [1-9]/)),
+    );
   });
 
   test('refuses to migrate on a worker, with an error message (C5)', async () => {

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
+import { urlOf } from '../../../../test/support/global-setup.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startCommand, untilWritten } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -295,6 +297,18 @@ describe('subreport restore', () => {
     expect(await restore(place, file, '--yes')).toMatchObject({ code: 0, stderr: '' });
     expect(await revisionOf()).toBeGreaterThan(ahead);
     await place.remove();
+  });
+
+  test('leaves no statistics of records in PostgreSQL once it is analyzed', async () => {
+    const [source, target] = [await makeDatabase(), await makeDatabase()];
+    expect(await restore(target, await backUp(source, 10))).toMatchObject({ code: 0 });
+    const { DATABASE_URL: url = '' } = target.environment;
+    // row-level security hides statistics from their owner
+    const client = await connectPostgres(urlOf(url, new URL(url).pathname.slice(1), 'postgres'));
+    await client.query('analyze');
+    expect((await client.query("select attname from pg_stats where tablename like 'subscription%'")).rows).toEqual([]);
+    await client.end();
+    for (const place of [source, target]) await place.remove();
   });
 
   test('never replaces tenants of a PostgreSQL database, even with --yes', async () => {
