@@ -118,7 +118,7 @@ describe('the headers of a response', () => {
   let management: string;
   let client: TestClient;
   let headers: Record<string, string>;
-  const ports: Record<string, string> = {};
+  let ports: Record<string, string>;
   const running: { stop(): Promise<void> }[] = [];
   const sizes: number[] = [];
 
@@ -135,18 +135,24 @@ describe('the headers of a response', () => {
       'x-correlation-id': 'c'.repeat(256),
       'content-type': 'application/json',
     };
-    for (const name of installed) {
-      const port = String(await freePort());
-      running.push(
-        await startProxy(port, proxies[name]?.(port, new URL(service.url).port) ?? { command: [], files: {} }),
-      );
-      ports[name] = `http://127.0.0.1:${port}`;
-    }
+    ports = await startProxies(service.url);
   });
   afterAll(async () => {
     await Promise.all(running.map((proxy) => proxy.stop()));
     await service.close();
   });
+
+  /** Starts each proxy before a listener; returns their URLs. */
+  async function startProxies(target: string): Promise<Record<string, string>> {
+    const urls: Record<string, string> = {};
+    for (const name of installed) {
+      const port = String(await freePort());
+      const program = proxies[name]?.(port, new URL(target).port) ?? { command: [], files: {} };
+      running.push(await startProxy(port, program));
+      urls[name] = `http://127.0.0.1:${port}`;
+    }
+    return urls;
+  }
 
   /** Sends a request; a response of the service itself has at most 3 kB of headers. */
   async function ask(base: string, target: string, init: RequestInit = {}) {
@@ -232,8 +238,11 @@ describe('the headers of a response', () => {
     const operator = generateOperatorToken();
     const row = { id: 'op-1', name: 'test', scopes: ['operator:read'], createdAt: 0, expiresAt: null };
     await insertOperatorToken(service.store, row, hashOperatorToken(operator));
-    const cookie = await begin(management, management, { token: operator });
-    expect((await ask(management, '/console/session', { headers: cookie })).status).toBe(200);
+    for (const base of [management, ...Object.values(await startProxies(management))]) {
+      const cookie = await begin(base, base, { token: operator });
+      for (const target of ['/console/session', '/console/operator/v1/tenants'])
+        expect([base, target, (await ask(base, target, { headers: cookie })).status]).toEqual([base, target, 200]);
+    }
     expect(Math.max(...sizes)).toBeLessThanOrEqual(3_072);
   });
 });
