@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { addTenant } from '../../../../test/support/add-tenant.ts';
+import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService } from '../../../../test/support/service.ts';
@@ -38,12 +39,16 @@ describe('a damaged embedded store', () => {
     const service = await startService({ store, environment, openAgain: () => open(folder), close });
     const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
     const token = await service.accessToken(await service.createClient(tenant));
-    const ready = async () => (await fetch(`${service.url}/readyz`)).status;
-    expect(await ready()).toBe(200);
+    // nothing has read the damaged pages yet
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     let status = 200;
     for (let page = 1; status === 200 && page <= 4; page += 1)
       ({ status } = await service.get(`/v1/subscription?size=1000&page=${page}`, token));
-    expect([status, await ready()]).toEqual([500, 503]);
+    expect([status, (await fetch(`${service.url}/healthz`)).status]).toEqual([500, 200]);
+    const { messages } = await expectProblem(await fetch(`${service.url}/readyz`), 'UNAVAILABLE');
+    expect(messages).toEqual([
+      'Cannot serve reports now: the operator must repair the database; the log contains instructions',
+    ]);
     const expected = `Cannot use the embedded store '${file}': its file must be undamaged`;
     expect(service.logText()).toContain(expected);
     expect(service.logText()).toContain("restore a backup with 'subreport restore'");
