@@ -45,7 +45,7 @@ const cy = {
   iccid: '8944500102198304842',
   product: { ...ada.product, name: 'Zürich – Łódź 日本' },
 };
-const all = [ada, bo, cy];
+export const all = [ada, bo, cy];
 
 /** The columns, and the cells of a record. */
 const cellsOf = ({ product, ...record }: FileRecord): Record<string, string> => ({
@@ -75,11 +75,11 @@ function linesOf({ separator = ',', quotesAll = false, change = (cells) => cells
   return [(style.header ?? names).map(quote).join(separator), ...rows];
 }
 
-const csvOf = (style: Style = {}): string => `${linesOf(style).join(style.end ?? '\n')}${style.end ?? '\n'}`;
-const ndjsonOf = (records: readonly object[]): string =>
+export const csvOf = (style: Style = {}): string => `${linesOf(style).join(style.end ?? '\n')}${style.end ?? '\n'}`;
+export const ndjsonOf = (records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
-const csv = (
+export const csv = (
   imitates: string,
   content: string | Buffer,
   expected: CorpusFile['expected'],
@@ -91,7 +91,7 @@ const csv = (
   expected,
   ...(columns !== undefined && { columns }),
 });
-const ndjson = (imitates: string, content: string | Buffer, expected: CorpusFile['expected']): CorpusFile => ({
+export const ndjson = (imitates: string, content: string | Buffer, expected: CorpusFile['expected']): CorpusFile => ({
   imitates,
   format: 'ndjson',
   bytes: Buffer.from(content as string),
@@ -114,7 +114,7 @@ const dated = (form: (date: string) => string): string =>
 const iccids = (form: (iccid: string) => string, style: Style = {}): string =>
   csvOf({ ...style, change: (cells) => ({ ...cells, iccid: form(cells.iccid ?? '') }) });
 const three = (rule: string): Loaded => ({ records: [], rejected: [rule, rule, rule] });
-const mapping = (name: string): string =>
+export const mapping = (name: string): string =>
   readFileSync(new URL(`../../examples/columns/${name}.json`, import.meta.url), 'utf8');
 const rounded = Array.from({ length: 40 }, (_, n) => ({ ...ada, id: `r${n}`, iccid: `89445001021${1_000 + n}0000` }));
 
@@ -293,21 +293,7 @@ const lineEnds: readonly CorpusFile[] = [
 ];
 
 const databases: readonly CorpusFile[] = [
-  csv(
-    'COPY … CSV HEADER of PostgreSQL, with its times',
-    dated((date) => date.replace('T', ' ').replace('Z', '+00')),
-    loaded,
-  ),
-  csv(
-    '\\copy with a time zone of +02',
-    dated((date) => date.replace('T08', ' 10').replace('Z', '+02')),
-    loaded,
-  ),
   csv('COPY … (FORMAT text): no header', linesOf({ separator: '\t' }).slice(1).join('\n'), { refused: 'add a header' }),
-  csv('COPY: booleans t and f', csvOf({ change: (cells) => ({ ...cells, auto_renew: 't' }) }), {
-    ...loaded,
-    notes: ['Read t as true'],
-  }),
   csv(
     'PowerShell 5 with its line of types',
     `#TYPE Selected.System.Management.Automation.PSCustomObject\r\n${csvOf({ quotesAll: true, end: '\r\n' })}`,
@@ -358,12 +344,6 @@ const databases: readonly CorpusFile[] = [
       ],
     },
     mapping('oracle-billing'),
-  ),
-  csv(
-    'a billing database of PostgreSQL, its own columns',
-    `subscription_id,status,created_at,starts_at,ends_at,plan_code,plan_length,plan_unit,iccid,imei,renews,customer_email,amount\n8,ACTIVE,2024-05-01 08:00:00+00,2024-05-01 08:00:04+00,2024-05-31 08:00:04+00,p,30,day,${ada.iccid},x,true,ada@example.com,5.00\n`,
-    { records: [{ ...ada, id: '8', device_id: 'x', product: { id: 'p', period: 30, period_unit: 'DAYS' } as never }] },
-    mapping('postgres-billing'),
   ),
   csv(
     'NULL of mysqldump in one row',

@@ -42,14 +42,6 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     expect((await decompressed(chunksOf(Buffer.concat([bytes, bytes])))).length).toBe(2 * text.length);
   });
 
-  test.each([3, 400, 2_000])('truncated %i bytes before its end is rejected', async (missing) => {
-    const bytes = await pack(Buffer.from(text));
-    await expect(decompressed(chunksOf(bytes.subarray(0, -missing)))).rejects.toMatchObject({
-      code: 'UNREADABLE',
-      message: expect.stringMatching(/^Cannot import past \d+ decompressed bytes: the \w+ source must be complete/),
-    });
-  });
-
   test.each([1, 2, 3, 4, 9, 15])('truncated %i bytes into a later part is rejected (T2)', async (kept) => {
     const bytes = await pack(Buffer.from(text));
     const later = bytes.subarray(0, kept);
@@ -71,7 +63,10 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
   test('truncated at any byte is rejected, even if its bytes are incompressible (T2)', async () => {
     const bytes = await pack(randomBytes(200));
     for (let kept = 4; kept < bytes.length; kept += 1)
-      await expect(decompressed(chunksOf(bytes.subarray(0, kept)))).rejects.toMatchObject({ code: 'UNREADABLE' });
+      await expect(decompressed(chunksOf(bytes.subarray(0, kept)))).rejects.toMatchObject({
+        code: 'UNREADABLE',
+        message: expect.stringMatching(/^Cannot import past \d+ decompressed bytes: the \w+ source must be complete/),
+      });
   });
 
   test('without content yields nothing', async () => {

@@ -92,17 +92,6 @@ test('a file of Parquet has the records of NDJSON, as hyparquet and the Arrow of
   if (rewriteParquet !== undefined) expect(await rowsOf(rewriteParquet(bytes))).toEqual(found);
 });
 
-test('CSV has the values of the report under the names of a table', async () => {
-  await run(...at(0));
-  const { manifest, file } = readManifest(0);
-  const text = readFileSync(file, 'utf8');
-  expect(text.split('\r\n')[0]).toBe(manifest.columns.map(({ name }: { name: string }) => name).join(','));
-  expect(text.split('\r\n')[0]).toMatch(/^id,status,activation_date,.*,product_plan_id,iccid,device_id,auto_renew$/);
-  for (const { id, deviceId } of hostile)
-    expect(text).toMatch(new RegExp(`^${id},.*,${deviceId.replace('+', '.')},`, 'm'));
-  expect(manifest.report.sha256).toBe(await report.digest());
-});
-
 test('a run for an instant that is complete writes nothing', async () => {
   await run(...at(0));
   const before = readManifest(0);

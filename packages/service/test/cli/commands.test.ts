@@ -4,7 +4,6 @@ import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, statSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
@@ -343,21 +342,6 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
       );
     });
 
-    test('reads gzip and zstd files, whatever their name', async () => {
-      await json(['tenant', 'create', 'packed']);
-      for (const [name, pack] of [
-        ['rows.ndjson.gz', gzipSync],
-        ['rows.jsonl.zst', zstdCompressSync],
-      ] as const) {
-        const file = join(folder, name);
-        writeFileSync(file, pack(lines(good)));
-        expect(await json(['import', file, '--tenant', 'packed'])).toMatchObject({ read: 1, accepted: 1 });
-        writeFileSync(file, pack(lines(good)).subarray(0, -2));
-        const cut = await run(['import', file, '--tenant', 'packed']);
-        expect([cut.code, cut.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
-      }
-    });
-
     test('--strict loads nothing if one row is invalid, from a file and from standard input', async () => {
       await json(['tenant', 'create', 'strict']);
       const text = lines(good, '{}');
@@ -435,13 +419,6 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
       const { code, stderr } = await run([...args, '--tenant', 'acme']);
       expect([code, stderr]).toEqual([exitCode, expect.stringMatching(errorMessage)]);
       expect(stderr).toContain(reason);
-    });
-
-    test('exits with 1 and a remedy for a JSON array, and for a CSV file without its header', async () => {
-      const array = await run(['import', '-', '--format', 'ndjson', '--tenant', 'acme'], { input: '[{}]' });
-      expect([array.code, array.stderr]).toEqual([1, expect.stringMatching(/jq -c/)]);
-      const csv = await run(['import', '-', '--format', 'csv', '--tenant', 'acme'], { input: 'a,b\n1,2\n' });
-      expect([csv.code, csv.stderr]).toEqual([1, expect.stringMatching(/^Cannot import the CSV file: its first line/)]);
     });
   });
 

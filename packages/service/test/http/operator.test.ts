@@ -7,20 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servicesOnEngines, type TestService } from '../../../../test/support/service.ts';
 import { freePort } from '../../../../tools/free-port.ts';
 import { editClient } from '../../auth/clients/edit-client.ts';
-import { csvColumns } from '../../import/csv-layout.ts';
 import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import type { TenantId } from '../../storage/store.ts';
 
 const rows = [...syntheticRows({ count: 2_500, seed: 12, until: 1_767_225_600 })];
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
-
-/** A row as a line of CSV, every cell quoted. */
-const csvLine = ({ product, ...fields }: SyntheticRow): string => {
-  const cells = new Map<string, unknown>(Object.entries(fields));
-  for (const [name, value] of Object.entries(product)) cells.set(`product.${name}`, value);
-  return `${csvColumns.map((column) => `"${cells.get(column) ?? ''}"`).join()}\r\n`;
-};
 
 describe.each(servicesOnEngines)(
   'loading records over HTTP, on $engine with $service',
@@ -89,50 +81,6 @@ describe.each(servicesOnEngines)(
         'content-encoding': 'zstd',
       });
       expect([wide.status, (await wide.json()).messages[0]]).toEqual([400, expect.stringContaining('8388608 bytes')]);
-    });
-
-    test.runIf(processes === 1)('a CSV body is loaded like NDJSON, with every parameter and coding', async () => {
-      await begin();
-      const type = { 'content-type': 'text/csv; charset=UTF-8; header=present' };
-      const csv = (values: readonly SyntheticRow[]) => `${csvColumns.join()}\r\n${values.map(csvLine).join('')}`;
-      const body = `${csv(rows.slice(0, 5))}x${','.repeat(csvColumns.length - 1)}\n`;
-      const dry = await put(body, '?dry-run=true', type);
-      expect(await dry.json()).toMatchObject({ dry_run: true, accepted: 5, rejected: 1, inserted: 0 });
-      const refused = await put(body, '?strict=true', type);
-      const { messages } = (await refused.json()) as { messages: string[] };
-      expect([refused.status, messages[1]]).toEqual([400, expect.stringMatching(/^line 7: /)]);
-      expect((await stateOf()).ids).toEqual([]);
-      const loaded = await (await put(body, '', type)).json();
-      expect(loaded).toMatchObject({ read: 6, inserted: 5, rejected: 1, errors: [{ line: 7 }] });
-      const same = await put(ndjson(rows.slice(0, 5)));
-      expect(await same.json()).toMatchObject({ unchanged: 5 });
-      const excel = csv(rows.slice(0, 5))
-        .replaceAll('","', '";"')
-        .replace(/^.*/, (header) => header.replaceAll(',', ';'));
-      for (const query of ['', '?replace=true'])
-        expect(await (await put(excel, query, type)).json()).toMatchObject({ unchanged: 5 });
-      const replaced = await put(gzipSync(csv(rows.slice(4, 7))), '?replace=true', {
-        ...type,
-        'content-encoding': 'gzip',
-      });
-      expect(await replaced.json()).toMatchObject({ inserted: 2, unchanged: 1, removed: 4 });
-      expect(await stateOf()).toEqual({ ids: idsOf(rows.slice(4, 7)), problems: [] });
-    });
-
-    test.runIf(processes === 1)('a CSV body without its header, or of another charset, loads nothing', async () => {
-      await begin();
-      const cases = [
-        { body: csvLine(rows[0] as SyntheticRow), type: 'text/csv', status: 400, message: 'add a header' },
-        { body: `${csvColumns.join()}\n"open`, type: 'text/csv', status: 400, message: 'line' },
-        { body: '', type: 'text/csv; charset=windows-1252', status: 415, message: "'windows-1252'" },
-        { body: '', type: 'application/csv', status: 415, message: 'text/csv' },
-      ];
-      for (const { body, type, status, message } of cases) {
-        const response = await put(body, '', { 'content-type': type });
-        const { messages } = (await response.json()) as { messages: string[] };
-        expect([type, response.status, messages[0]]).toEqual([type, status, expect.stringContaining(message)]);
-      }
-      expect((await stateOf()).ids).toEqual([]);
     });
 
     test('replace=true replaces all records at once, rejects an invalid body or one that removes all, and only counts in a dry run', async () => {

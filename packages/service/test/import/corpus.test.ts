@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type CorpusFile, corpus } from '../../../../test/corpus/files.ts';
+import { type CorpusFile, corpus as madeHere } from '../../../../test/corpus/files.ts';
+import { programFiles } from '../../../../test/corpus/programs.ts';
 import { drawPart } from '../../../../test/support/draw.ts';
 import { openSqlite } from '../../../../test/support/engines.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -13,6 +14,7 @@ import { loadMediaTypes } from '../../../contract/load.ts';
 import { openStore } from '../../storage/open-store.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 
+const corpus = [...madeHere, ...(await programFiles())];
 const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -93,27 +93,6 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await revisionOf(tenant)).toBe(1);
   });
 
-  test('reports rejected rows with their lines and loads the valid ones around them', async () => {
-    const tenant = await makeTenant('bad-rows');
-    const [one, two, three] = rows as [SyntheticRow, SyntheticRow, SyntheticRow];
-    const text = `${ndjson([one])}nonsense\n${ndjson([{ ...two, iccid: 'x', id: '' }])}\n${ndjson([three])}`;
-    const { errors, ...counts } = await load(tenant, text);
-    expect(counts).toEqual({ read: 4, skipped: 0, accepted: 2, rejected: 2, inserted: 2, updated: 0, unchanged: 0 });
-    expect(errors.map(({ line, errors: faults }) => [line, faults.map(({ field }) => field).toSorted()])).toEqual([
-      [2, ['']],
-      [3, ['iccid', 'id']],
-    ]);
-    expect(errors[0]?.raw).toBe('nonsense');
-    expect(await stored(tenant)).toEqual(sorted([one, three]));
-  });
-
-  test('in a dry run checks all rows and loads none', async () => {
-    const tenant = await makeTenant('dry');
-    const summary = await load(tenant, `${ndjson(rows)}{}\n`, 'ndjson', true);
-    expect(summary).toMatchObject({ read: 2_501, accepted: 2_500, rejected: 1, inserted: 0, updated: 0 });
-    expect(await stored(tenant)).toEqual([]);
-  });
-
   test('of a source that breaks half-way keeps the loaded rows, fails, and can be run again', async () => {
     const tenant = await makeTenant('breaks');
     const broken = (async function* () {

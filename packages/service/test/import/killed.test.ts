@@ -1,17 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { csvText } from '../../../../test/support/csv-text.ts';
 import { drawPairs } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { csvColumns } from '../../import/csv-layout.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { countRecords } from '../../storage/counts/range.ts';
@@ -26,13 +24,7 @@ const lines = rows.flatMap((row, index) => [
   ...(index % 900 === 899 ? [{ ...row, status: 'AGAIN' }] : []),
 ]);
 const ndjson = `${lines.map((row) => JSON.stringify(row)).join('\n')}\n`;
-const csv = stringify(
-  lines.map(({ product, ...row }) => ({
-    ...row,
-    ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
-  })),
-  { header: true, columns: [...csvColumns] },
-);
+const csv = csvText(lines);
 
 const sources = [
   { file: 'rows.ndjson', bytes: Buffer.from(ndjson) },
@@ -66,23 +58,6 @@ describe.each(engines)('an import into $engine that is killed', ({ engine, openT
     const { code, stdout, stderr } = await runHere(argsOf(tenant, file, ...options), opened.environment);
     return { code, stderr, summary: stdout === '' ? undefined : JSON.parse(stdout) };
   };
-  /** Starts an import that reads from a pipe, and does not end before the pipe is closed. */
-  const runFromPipe = (tenant: string, file: string, bytes: Uint8Array, ...options: string[]) => {
-    execFileSync('mkfifo', [join(folder, file)]);
-    const running = run(tenant, file, ...options);
-    const pipe = createWriteStream(join(folder, file));
-    pipe.on('error', () => undefined);
-    // all read except what the pipe and the row reader buffer
-    const written = new Promise((resolve) => pipe.write(bytes, resolve));
-    const kill = async (): Promise<void> => {
-      running.child.kill('SIGKILL');
-      await running.ended;
-      pipe.destroy();
-      rmSync(join(folder, file));
-    };
-    return { written, kill };
-  };
-
   const recordsIn = async (tenant: string): Promise<number> => await countRecords(opened.store, await tenantOf(tenant));
   /** Kills an import once it has loaded its first batch. */
   const killAfterBatch = async (tenant: string, file: string): Promise<void> => {
@@ -130,17 +105,4 @@ describe.each(engines)('an import into $engine that is killed', ({ engine, openT
       rmSync(errors);
     },
   );
-
-  test('was the only import into its tenant, and leaves no lock behind', async () => {
-    await insertTenant(opened.store, 'locked', 1);
-    await insertTenant(opened.store, 'free', 1);
-    const { written, kill } = runFromPipe('locked', 'pipe.ndjson', Buffer.from(ndjson));
-    await written;
-    const refused = await finish('locked', 'rows.ndjson');
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('another one is running')]);
-    expect((await finish('locked', 'rows.ndjson', '--strict')).stderr).toContain('another one is running');
-    expect((await finish('free', 'rows.ndjson')).code).toBe(1); // because rows were rejected
-    await kill();
-    expect((await finish('locked', 'rows.ndjson')).summary).toMatchObject({ read: lines.length });
-  });
 });
