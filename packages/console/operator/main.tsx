@@ -1,8 +1,6 @@
-import { render } from 'preact';
-import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
+import { startConsole } from '../ui/console-app.tsx';
 import { Activity, Building2, KeyRound, ScrollText, Settings, ShieldCheck, Upload, Users } from '../ui/icons.ts';
-import { currentLocation } from '../ui/location.tsx';
-import { type Page, pageAt } from '../ui/page.ts';
+import type { Page } from '../ui/page.ts';
 import { session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 import { strings } from './strings.ts';
@@ -60,21 +58,12 @@ const pages: readonly Page[] = [
     load: async () => (await import('./settings/settings-page.tsx')).SettingsPage,
   },
 ];
-// while the session is looked up
-const first = pageAt(pages, currentLocation.value.path);
-if (first !== undefined) void loadPage(first);
-void session.start();
 
 document.documentElement.dataset.console = 'operator';
-const root = document.getElementById('app');
-if (root !== null)
-  render(
-    <ConsoleApp
-      keeper={session}
-      pages={pages}
-      word={strings.word}
-      describe={({ operator }) => ({ user: operator.name })}
-      SignIn={SignInPage}
-    />,
-    root,
-  );
+startConsole({
+  keeper: session,
+  pages,
+  word: strings.word,
+  describe: ({ operator }) => ({ user: operator.name }),
+  SignIn: SignInPage,
+});

@@ -1,8 +1,6 @@
-import { render } from 'preact';
-import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
+import { startConsole } from '../ui/console-app.tsx';
 import { ChartColumn, Download, History, List, SearchCheck } from '../ui/icons.ts';
-import { currentLocation } from '../ui/location.tsx';
-import { type Page, pageAt } from '../ui/page.ts';
+import type { Page } from '../ui/page.ts';
 import { refreshable } from './live/refreshable.tsx';
 import { timeFault } from './past/as-of.ts';
 import { PastControl } from './past/past-control.tsx';
@@ -48,21 +46,11 @@ const pages: readonly Page[] = [
   },
 ];
 
-// while the session is looked up
-const first = pageAt(pages, currentLocation.value.path);
-if (first !== undefined) void loadPage(first);
-void session.start();
-
-const root = document.getElementById('app');
-if (root !== null)
-  render(
-    <ConsoleApp
-      keeper={session}
-      pages={pages}
-      describe={({ client_id, name, tenant }) => ({ user: name ?? client_id, context: tenant })}
-      past={{ Control: PastControl, faultOf: () => timeFault.value ?? zoneFault.value }}
-      SignIn={SignInPage}
-      loadFind={async () => (await import('./find/find-dialog.tsx')).FindDialog}
-    />,
-    root,
-  );
+startConsole({
+  keeper: session,
+  pages,
+  describe: ({ client_id, name, tenant }) => ({ user: name ?? client_id, context: tenant }),
+  past: { Control: PastControl, faultOf: () => timeFault.value ?? zoneFault.value },
+  SignIn: SignInPage,
+  loadFind: async () => (await import('./find/find-dialog.tsx')).FindDialog,
+});

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { Component, type ComponentChildren, type ComponentType } from 'preact';
+import { Component, type ComponentChildren, type ComponentType, render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import './copy-rows.ts';
@@ -57,8 +57,17 @@ async function signOut<Body extends SessionBody>(keeper: SessionKeeper<Body>): P
   });
 }
 
+/** Draws a console; the page of the address is loaded while the session is looked up. */
+export function startConsole<Body extends SessionBody>(props: ConsoleAppProps<Body>): void {
+  const first = pageAt(props.pages, currentLocation.value.path);
+  if (first !== undefined) void loadPage(first);
+  void props.keeper.start();
+  const root = document.getElementById('app');
+  if (root !== null) render(<ConsoleApp {...props} />, root);
+}
+
 /** A whole console: the sign-in page, or the frame with the page of the address. */
-export function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body>) {
+function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body>) {
   const state: SessionState<Body> = props.keeper.state.value;
   const { SignIn } = props;
   useEffect(keepFocus, []);
@@ -184,7 +193,7 @@ const loaded = signal<ReadonlyMap<Page, ComponentType>>(new Map());
 const failed = signal<unknown>(undefined);
 
 /** Imports the component of a page. */
-export async function loadPage(page: Page): Promise<void> {
+async function loadPage(page: Page): Promise<void> {
   if (loaded.peek().has(page)) return;
   failed.value = undefined;
   try {
