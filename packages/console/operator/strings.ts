@@ -42,11 +42,8 @@ export const strings = {
   },
   session: {
     title: 'Sign in',
-    intro: 'For the operator of this service.',
     token: 'Operator token',
-    tokenHint: 'Begins with sro_',
     signIn: 'Sign in',
-    expiredTitle: 'Your session has ended',
     expired: (user: string) => `Sign in again as ${user} to continue where you were.`,
   },
   health: healthStrings,
@@ -133,13 +130,10 @@ export const strings = {
     history: 'Imports',
     all: 'All imports of this tenant',
     one: (tenant: string, started: string) => `Import into ${tenant}, ${started}`,
-    properties: 'Properties',
     id: 'Id',
     started: 'Started, UTC',
-    ended: 'Ended',
     result: 'Result',
     outcomes: outcomeWords,
-    checkFailed: 'Check failed',
     /** "2 loaded, 3 rejected"; one word if no row was rejected, or none was loaded. */
     outcomeOf: (outcome: Import['outcome'], accepted: number, rejected: number): string => {
       if (outcome === 'loaded-with-rejects')
@@ -173,31 +167,21 @@ export const strings = {
           ? rows(rejected)
           : `All ${rows(rejected)}`
         : `The first ${formatCount(shown)} of ${rows(rejected)}; the file has ${formatCount(kept)}`,
-    download: 'Download rejected rows',
-    line: 'Line',
     lineNumber: (line: number) => `Line ${formatCount(line)}`,
     field: 'Field',
-    wholeRow: 'the row',
     value: 'Value',
-    rule: 'Must be',
     form: {
-      drop: 'Drop a CSV or NDJSON file here, or',
-      choose: 'choose a file',
-      chooseOther: 'choose another one',
       chosen: (name: string, size: string) => `${name}, ${size},`,
       ...fileStrings,
-      mode: 'How to import',
       modes: { load: 'Add and change', strict: 'All or nothing', replace: 'Replace all records' },
       modeHints: {
         load: 'Valid rows are loaded, invalid ones are skipped and listed.',
         strict: 'If any row is invalid, nothing is loaded.',
         replace: 'Records that are not in the file are removed.',
       },
-      remove: 'Records to remove',
       removeHint:
         'Needed if the file removes all records, or more than half and at least 20: the check then says their number.',
       check: 'Check the file',
-      clear: 'Clear',
       load: {
         load: (count: number) => `Import ${rows(count)}`,
         strict: (count: number) => `Import ${rows(count)}`,
@@ -208,8 +192,6 @@ export const strings = {
         `${records(counts.removed ?? 0)} removed, ${formatCount(counts.inserted)} added, ${formatCount(counts.updated)} changed. This cannot be undone.`,
       sending: 'Sending the file',
       sent: (percent: number) => `${percent} % sent`,
-      checking: 'Checking the rows',
-      loading: 'Importing the rows',
       outcome: (words: string, isDryRun: boolean) => `${words}${isDryRun ? ', nothing was changed' : ''}`,
       strictRefused: (count: number) => `Nothing can be loaded: ${rows(count)} would be rejected.`,
     },

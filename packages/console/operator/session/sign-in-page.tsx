@@ -10,15 +10,15 @@ export function SignInPage({ expired }: { readonly expired?: OperatorSession }) 
   const isOver = expired !== undefined;
   return (
     <SignInPlace
-      title={isOver ? text.expiredTitle : text.title}
-      text={isOver ? text.expired(expired.operator.name) : text.intro}
+      title={isOver ? 'Your session has ended' : text.title}
+      text={isOver ? text.expired(expired.operator.name) : 'For the operator of this service.'}
       word={strings.word}
       isOver={isOver}
     >
       <SignInForm submit={text.signIn} onSubmit={(fields) => session.signIn({ token: fields.get('token') })}>
         <TextField
           label={text.token}
-          hint={text.tokenHint}
+          hint="Begins with sro_"
           name="token"
           type="password"
           required

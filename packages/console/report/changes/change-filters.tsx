@@ -70,6 +70,6 @@ function describeSelection(selection: ChangeSelection, summary: ChangesSummary):
   return [
     ...(kind === undefined ? [] : [text.kind[kind as keyof typeof text.kind]]),
     ...(field === undefined ? [] : [`${text.field[field]}${values}`]),
-    ...(importId === undefined ? [] : [importId === withoutImport ? text.noImport : text.oneImport(importId)]),
+    ...(importId === undefined ? [] : [importId === withoutImport ? 'without an import' : text.oneImport(importId)]),
   ].join(', ');
 }

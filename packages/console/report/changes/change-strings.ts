@@ -3,9 +3,7 @@ import { formatCount } from '../../ui/format-count.ts';
 /** The texts of the page Changes. */
 export const changesStrings = {
   since: 'Changes since',
-  lastVisit: 'Last visit',
   lastDays: (days: number) => (days === 1 ? 'Last 24 hours' : `Last ${days} days`),
-  sinceDay: 'Since a day',
   sinceChosen: (day: string) => `Since ${day}`,
   day: 'First day',
   dayRule: 'Enter a day that has begun, such as 2026-11-01',
@@ -21,7 +19,6 @@ export const changesStrings = {
     changed: 'changed',
     removed: 'removed',
     renewed: 'renewed',
-    moved: 'moved to another product',
     renews: (count: number) => (count === 1 ? 'now renews' : 'now renew'),
     ends: (count: number) => (count === 1 ? 'no longer renews' : 'no longer renew'),
     otherStatus: 'with another change of status',
@@ -31,7 +28,6 @@ export const changesStrings = {
   only: (what: string) => `Only: ${what}`,
   all: 'Show all changes',
   oneImport: (id: string) => `import ${id}`,
-  noImport: 'without an import',
   byImport: (time: string) => `Import of ${time} UTC`,
   byOperator: (time: string) => `Without an import, ${time} UTC`,
   unknownTime: 'Before the history begins',
@@ -47,7 +43,6 @@ export const changesStrings = {
     `${count === 1 ? '1 older import is' : `${formatCount(count)} older imports are`} not listed.`,
   noneIn: (when: string) => `Nothing has changed ${when}`,
   knownSince: 'The first report that the service keeps is of that time. Earlier changes are not counted.',
-  noHistory: 'No changes are known yet',
   noHistoryHint: 'The service keeps no history, or nothing has changed since it began.',
   firstVisit: (when: string) => `${when}; this is your first visit in this browser`,
   lost: (time: string) => `The service no longer knows what changed since ${time}`,

@@ -61,7 +61,7 @@ function SinceBar({ name, since }: SinceBarProps) {
   return (
     <nav class="change-periods row no-print" aria-label={text.since}>
       <Link class="button secondary" href={hrefSince(undefined)} aria-current={since.kind === 'visit' || undefined}>
-        {text.lastVisit}
+        Last visit
       </Link>
       {Object.entries(periods).map(([period, days]) => (
         <Link
@@ -76,7 +76,7 @@ function SinceBar({ name, since }: SinceBarProps) {
       <span class="change-day" data-chosen={since.kind === 'day' || undefined}>
         <Popover
           icon={CalendarDays}
-          label={since.kind === 'day' ? text.sinceChosen(formatZonedDay(new Date(since.instant))) : text.sinceDay}
+          label={since.kind === 'day' ? text.sinceChosen(formatZonedDay(new Date(since.instant))) : 'Since a day'}
         >
           {(close) => <DayForm day={since.kind === 'day' ? since.day : ''} close={close} />}
         </Popover>
@@ -139,7 +139,7 @@ function VisitChanges({ selection }: SelectionProps) {
   );
 }
 
-const NoHistory = () => <EmptyState icon={History} title={text.noHistory} text={text.noHistoryHint} />;
+const NoHistory = () => <EmptyState icon={History} title="No changes are known yet" text={text.noHistoryHint} />;
 
 interface VisitProps extends Pick<RecentChangesState, 'markAsSeen'> {
   readonly recent: RecentChanges;

@@ -24,7 +24,7 @@ export function partsOf(summary: ChangesSummary): readonly ChangePart[] {
   return [
     { count: added, words: text.part.added, selection: { kind: 'added' as const } },
     ...statusParts(by.status, omitted.status, {}),
-    { count: moved, words: text.part.moved, selection: { field: 'product-id' as const } },
+    { count: moved, words: 'moved to another product', selection: { field: 'product-id' as const } },
     ...by['auto-renew'].map(({ from, to, count }) => ({
       count,
       words: (to === 'true' ? text.part.renews : text.part.ends)(count),

@@ -18,7 +18,6 @@ export const countStrings = {
   ofDate: { created: ' of creation', activation: ' of activation', expiration: ' of their end' },
   inZone: (zone: string) => `in ${zone}`,
   renewal: { true: 'Renews', false: 'Does not renew' },
-  noPlan: 'No plan',
   listed: (shown: number, all: string) => `The first ${formatCount(shown)} of ${all} are listed.`,
   showMore: (count: number) => `Show ${formatCount(count)} more`,
   noCounts: 'These subscriptions cannot be counted',

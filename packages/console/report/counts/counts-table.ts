@@ -37,7 +37,7 @@ function labelOf(by: SummaryGroup, value: string | null): string {
   if (by === 'status') return statusWord(value);
   if (by === 'auto-renew') return text.renewal[value === 'true' ? 'true' : 'false'];
   if (by === 'day') return formatDay(new Date(value ?? ''));
-  return by === 'month' ? month(new Date(value ?? '')) : (value ?? text.noPlan);
+  return by === 'month' ? month(new Date(value ?? '')) : (value ?? 'No plan');
 }
 
 /** The counts as CSV, with the columns of `subreport summary -o csv`; no cell is a formula. */

@@ -93,11 +93,11 @@ function update(id: number, state: ExportState): void {
 export function sentenceOf(state: ExportState): string {
   switch (state.kind) {
     case 'running':
-      return state.progress === undefined ? text.waiting : progressOf(state.progress);
+      return state.progress === undefined ? 'Waiting for the service' : progressOf(state.progress);
     case 'saved':
       return text.saved(state.result.rows);
     case 'cancelled':
-      return text.cancelled;
+      return 'Cancelled. No file was saved.';
     case 'failed':
       return reasonOf(state.error);
   }
@@ -111,9 +111,9 @@ function progressOf({ rows, totalRows }: ExportProgress): string {
 /** Nothing of a failed export is kept; the reason says what happened to it. */
 function reasonOf(error: unknown): string {
   if (error instanceof WorkbookFullError) return text.workbookFull;
-  if (error instanceof ApiError) return text.rejected;
+  if (error instanceof ApiError) return 'The export did not start. No file was saved.';
   if (error instanceof ExportError && error.code === 'HASH_DIFFERS') return text.altered;
-  return text.incomplete;
+  return 'The file is incomplete and was not saved.';
 }
 
 window.addEventListener('beforeunload', (event) => {

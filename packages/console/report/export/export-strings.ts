@@ -7,11 +7,8 @@ export const exportStrings = {
   menu: 'Export',
   tray: 'Exports of this visit',
   all: 'All exports',
-  saveCsv: 'CSV',
   cancel: 'Cancel',
-  again: 'Export again',
   dismiss: (file: string) => `Dismiss ${file}`,
-  startedAt: 'started at',
   formats: {
     csv: {
       name: 'CSV',
@@ -36,9 +33,7 @@ export const exportStrings = {
   none: 'No exports in this visit',
   noneHint:
     'Filter the subscriptions, then choose Export. The file contains every subscription that matches the filters.',
-  toSubscriptions: 'Go to the subscriptions',
   started: (file: string) => `Exporting ${file}`,
-  waiting: 'Waiting for the service',
   received: (rows: number, totalRows: number) => `${formatCount(rows)} of ${rowCount(totalRows)}`,
   receivedSoFar: (rows: number) => `${rowCount(rows)} so far`,
   receiving: (totalRows?: number) =>
@@ -47,13 +42,8 @@ export const exportStrings = {
     rows === undefined
       ? 'Complete, exactly as the service sent it.'
       : `Complete: ${rowCount(rows)}, exactly as the service sent them.`,
-  cancelled: 'Cancelled. No file was saved.',
-  incomplete: 'The file is incomplete and was not saved.',
   altered: 'The file differs from what the service sent and was not saved.',
-  rejected: 'The export did not start. No file was saved.',
   workbookFull: 'An Excel sheet holds at most 1,048,575 records. Export as CSV instead.',
-  verified: 'SHA-256',
-  checksum: 'checksum',
   size: (bytes: number) =>
     bytes < 1_000_000
       ? `${formatCount(Math.ceil(bytes / 1000))} kB`
@@ -62,7 +52,6 @@ export const exportStrings = {
     title: 'Columns',
     hint: 'Chosen columns come in the order in which you choose them.',
     all: (count: number) => `All ${formatCount(count)} columns`,
-    allChosen: 'Columns: all',
     chosen: (names: string) => `Columns: ${names}`,
   },
 } as const;

@@ -21,7 +21,7 @@ export function ExportsPage() {
         <Card>
           <EmptyState icon={Download} title={text.none} text={text.noneHint}>
             <Link class="button primary" href="/console/subscriptions">
-              {text.toSubscriptions}
+              Go to the subscriptions
             </Link>
           </EmptyState>
         </Card>
@@ -49,22 +49,22 @@ function Entry({ entry }: { entry: ExportEntry }) {
           <Button onClick={cancel}>{text.cancel}</Button>
         ) : (
           <Button icon={RotateCcw} onClick={() => void startExport(entry)}>
-            {text.again}
+            Export again
           </Button>
         )
       }
     >
       <div class="stack gap-2">
         <p class="soft">
-          <bdi>{description}</bdi>, {text.startedAt} <DateTime value={startedAt} text={timeOf(startedAt)} />
+          <bdi>{description}</bdi>, started at <DateTime value={startedAt} text={timeOf(startedAt)} />
         </p>
         {state.kind === 'running' && <ExportBar entry={entry} />}
         <p data-kind={state.kind}>{sentenceOf(state)}</p>
         {state.kind === 'failed' && <ErrorNote error={state.error} />}
         {state.kind === 'saved' && (
           <p class="long">
-            {text.size(state.result.bytes)} · {text.verified} <code>{state.result.sha256}</code>
-            <CopyButton text={state.result.sha256} what={text.checksum} isInline />
+            {text.size(state.result.bytes)} · SHA-256 <code>{state.result.sha256}</code>
+            <CopyButton text={state.result.sha256} what="checksum" isInline />
           </p>
         )}
       </div>

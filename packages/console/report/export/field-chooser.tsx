@@ -45,4 +45,4 @@ export function FieldChooser({ fields, onChange }: FieldChooserProps) {
 
 /** "Columns: all", or which they are. */
 export const fieldsText = (fields: string | undefined): string =>
-  fields === undefined ? text.allChosen : text.chosen(readFields(fields).fields.map(fieldHeading).join(', '));
+  fields === undefined ? 'Columns: all' : text.chosen(readFields(fields).fields.map(fieldHeading).join(', '));

@@ -2,7 +2,6 @@ import { Button } from '../../ui/button.tsx';
 import { Download } from '../../ui/icons.ts';
 import { saveFile } from '../../ui/save-file.ts';
 import { session } from '../session/session.ts';
-import { exportStrings } from './export-strings.ts';
 import { fileName } from './file-name.ts';
 
 interface SaveCsvButtonProps {
@@ -21,7 +20,7 @@ export function SaveCsvButton({ what, csv }: SaveCsvButtonProps) {
       icon={Download}
       onClick={() => saveFile(fileName(tenant, new Date(), 'csv', what), 'text/csv', csv())}
     >
-      {exportStrings.saveCsv}
+      CSV
     </Button>
   );
 }

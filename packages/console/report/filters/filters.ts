@@ -209,7 +209,7 @@ const rows = {
   activated: dateBounds('activation', { label: text.activated, name: text.activated, phrase: text.phrase.activated }),
   endsBetween: dateBounds('expiration', {
     label: text.ends,
-    name: text.endsBetween,
+    name: 'Ends between',
     phrase: text.phrase.ends,
     isExcluded: ({ 'expires-within': duration }) => duration !== undefined,
   }),

@@ -16,7 +16,10 @@ export function readList(name: ListParameter, content: string): ReadList {
   if (rounded.test(content)) return { fault: text.rounded };
   const { values, repeated, faults } = readColumn(name, content);
   const [fault] = faults;
-  if (fault !== undefined) return { fault: /\S\t.*\S/.test(content) ? text.oneColumn : text.fault(capital(fault)) };
+  if (fault !== undefined)
+    return {
+      fault: /\S\t.*\S/.test(content) ? 'These are several columns. Copy one of them.' : text.fault(capital(fault)),
+    };
   return { values, ...(repeated > 0 && { skipped: text.repeated(repeated) }) };
 }
 

@@ -30,7 +30,7 @@ export function FindingRows({ finding, moment }: FindingRowsProps) {
         <td>
           <CountLink finding={finding} moment={moment} />
         </td>
-        <td>{since === undefined ? <span class="soft">{text.unknown}</span> : `${formatMinute(since)} UTC`}</td>
+        <td>{since === undefined ? <span class="soft">not known</span> : `${formatMinute(since)} UTC`}</td>
         <td>{means}</td>
         <td>{remedy}</td>
       </tr>

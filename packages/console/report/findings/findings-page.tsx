@@ -49,8 +49,8 @@ const FindingsTable = ({ findings, moment }: FindingsTableProps) => (
         <th scope="col">{text.kind}</th>
         <th scope="col">{text.count}</th>
         <th scope="col">{text.since}</th>
-        <th scope="col">{text.means}</th>
-        <th scope="col">{text.remedy}</th>
+        <th scope="col">What it means</th>
+        <th scope="col">What to do</th>
       </tr>
     </thead>
     {findings.map((finding) => (

@@ -8,8 +8,6 @@ export const findingsStrings = {
   count: 'Count',
   since: 'Since',
   sinceNote: (time: string) => `Since ${time} UTC.`,
-  means: 'What it means',
-  remedy: 'What to do',
   /** The name of each kind, what it means, and what to do about it. */
   kinds: {
     'no-status': [
@@ -76,7 +74,6 @@ export const findingsStrings = {
   nought: (count: number) => `${countOf(count, 'kind has', 'kinds have')} no finding`,
   found: (count: number, all: number) => `${formatCount(count)} of ${formatCount(all)} kinds found`,
   none: 'Nothing is contradictory or missing',
-  unknown: 'not known',
   toExamples: (count: number, kind: string) => `${formatCount(count)}: examples of ${kind}`,
   first: (shown: number, count: number) => `${formatCount(shown)} of ${formatCount(count)} are listed`,
 } as const;

@@ -5,7 +5,6 @@ export const historyStrings = {
   unknownTime: 'Earlier',
   hasMore: 'Older versions are kept, but not listed.',
   importId: 'id of the import',
-  noDifference: 'Its email address changed, or it was changed back.',
   nothing: 'nothing',
   kind: {
     added: 'Added',

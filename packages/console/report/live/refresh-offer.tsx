@@ -33,7 +33,7 @@ export function RefreshOffer({ load, onRefresh }: RefreshOfferProps) {
     <div class="refresh-offer note row no-print">
       <p>{sentence}</p>
       <Button variant="quiet" icon={RefreshCw} onClick={onRefresh}>
-        {text.refresh}
+        Refresh
       </Button>
     </div>
   );

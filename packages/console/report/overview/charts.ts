@@ -78,7 +78,7 @@ export function endingChart({ periods, all, parts, filters, now }: EndingCounts)
       },
     ],
     rest: {
-      label: text.doesNotRenew,
+      label: 'Does not renew',
       tone: 'depleted',
       say: text.notRenewing,
       href: reportLink({ ...filters, 'auto-renew': 'false' }),

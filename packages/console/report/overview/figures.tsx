@@ -28,7 +28,7 @@ interface FiguresProps {
 export const Figures = ({ totals, soon, created, changes, now, isPast }: FiguresProps) => (
   <ul class="figures">
     <Figure
-      label={text.notRenewed}
+      label="End within 7 days without renewal"
       href={reportLink({ ...endsWithin(now, 7, isPast), 'auto-renew': 'false' })}
       load={soon}
       read={({ next }) => formatCount(notRenewedOf(next))}
@@ -43,7 +43,7 @@ export const Figures = ({ totals, soon, created, changes, now, isPast }: Figures
       note={readyNote(created, createdNote)}
     />
     <Figure
-      label={text.active}
+      label="Active"
       href={reportLink({ status: 'ACTIVE' })}
       load={totals}
       read={({ by }) => formatCount(countOf(by.status, 'ACTIVE'))}

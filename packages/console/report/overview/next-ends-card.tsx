@@ -24,7 +24,7 @@ interface NextEndsProps {
 /** The subscriptions that end next and do not renew: what somebody may have to act on. */
 export const NextEndsCard = ({ load, now, isPast }: NextEndsProps) => (
   <Card
-    title={text.nextEnds}
+    title="Will not renew"
     actions={
       load.kind === 'ready' &&
       load.value.totalCount > 0 && (

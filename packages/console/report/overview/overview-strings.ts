@@ -3,9 +3,7 @@ import { countOf, formatCount } from '../../ui/format-count.ts';
 /** The texts of the overview. */
 export const overviewStrings = {
   total: 'Subscriptions',
-  active: 'Active',
   activeShare: (percent: string) => `${percent} of all`,
-  notRenewed: 'End within 7 days without renewal',
   ofEnding: (count: number) => `of ${formatCount(count)} that ${count === 1 ? 'ends' : 'end'}`,
   endedBefore: (count: number) => `${formatCount(count)} in the 7 days before`,
   createdInWeek: (count: number, days: string) => `${formatCount(count)} new, ${days}`,
@@ -34,7 +32,6 @@ export const overviewStrings = {
   endingOn: (day: string, count: number, details: readonly string[]) =>
     count === 0 ? `${day}: none end` : `${day}: ${countOf(count, 'ends', 'end')}, ${details.join(', ')}`,
   renews: 'Renews',
-  doesNotRenew: 'Does not renew',
   renewing: (count: number) => (count === 1 ? '1 renews' : `${formatCount(count)} renew`),
   notRenewing: (count: number) => (count === 1 ? '1 does not' : `${formatCount(count)} do not`),
   day: 'Day',
@@ -42,7 +39,6 @@ export const overviewStrings = {
   statuses: 'All by status',
   noneCreated: (months: number) => `No subscription was created in the last ${months} months.`,
   noneEnding: (days: number) => `No subscription ends in the next ${days} days.`,
-  nextEnds: 'Will not renew',
   noNextEnds: (days: number) => `No subscription ends without renewal in the next ${days} days.`,
   allNextEnds: (count: number, days: number) =>
     count === 1 ? `The one in ${days} days` : `All ${formatCount(count)} in ${days} days`,

@@ -95,7 +95,7 @@ function Times({ past, close }: { readonly past: PastTime | undefined; readonly 
           type="date"
           name="day"
           label={text.day}
-          hint={text.dayHint}
+          hint="The report is as the service knew it then."
           error={error}
           defaultValue={dayOf(past?.word ?? '', localDay(now.getTime())) ?? ''}
         />
@@ -123,7 +123,7 @@ function ZoneChoice({ close }: { readonly close: () => void }) {
             }}
           >
             <span>{text.inZone(zone)}</span>
-            {zone === browserZone && <span class="soft">{text.ofBrowser}</span>}
+            {zone === browserZone && <span class="soft">of this browser</span>}
           </Button>
         ))}
       </div>

@@ -15,10 +15,8 @@ export const pastStrings = {
     'this-year': 'End of last year',
   },
   day: 'At the start of',
-  dayHint: 'The report is as the service knew it then.',
   zone: 'Days and months',
   inZone: (zone: string) => `in ${zone}`,
-  ofBrowser: 'of this browser',
   dayRule: 'Enter a day until today, such as 2026-10-31',
   show: 'Show',
   first: (shown: number, total: number) =>

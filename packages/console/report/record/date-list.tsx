@@ -28,5 +28,5 @@ export function DateList({ record, now }: { record: Subscription; now: Date }) {
 
 function nameOf(name: (typeof names)[number] | 'now', isPast: boolean): string {
   if (name === 'now') return text.moment[asOf.value === undefined ? 'present' : 'past'];
-  return name === 'expirationDate' && isPast ? text.ended : text.dates[name];
+  return name === 'expirationDate' && isPast ? 'Ended' : text.dates[name];
 }

@@ -6,9 +6,6 @@ import { fieldHeading } from '../words/field-heading.ts';
 import { groupIccid } from '../words/iccid.ts';
 import { nameOf } from '../words/product-names.ts';
 import { recordValues } from '../words/record-values.ts';
-import { recordStrings } from './record-strings.ts';
-
-const text = recordStrings;
 
 /** What the fields with words of their own, and the view around them, show. */
 const shown: ReadonlySet<string> = new Set([
@@ -40,7 +37,7 @@ export function RecordFields({ record }: { record: Subscription }) {
         <code>{product.id}</code>
       </Field>
       {product.plan_id !== undefined && (
-        <Field name={text.planId} copied={product.plan_id}>
+        <Field name="Plan id" copied={product.plan_id}>
           <code>{product.plan_id}</code>
         </Field>
       )}

@@ -26,7 +26,7 @@ export function RecordView({ record, json }: ReadRecord) {
       {/* after the links, which it would move when it has been read */}
       <RecordHistory id={record.id} />
       <SourceText
-        title={text.curl}
+        title="Command for curl"
         what={text.copyCurl}
         source={recordCommand(window.location.origin, record.id, asOf.value?.instant)}
         hint={text.curlHint}
@@ -37,7 +37,9 @@ export function RecordView({ record, json }: ReadRecord) {
 }
 
 function meaningOf(status: string | null): string {
-  if (status === null) return text.meaningNone;
+  if (status === null) return 'This subscription has no status.';
   const known: Readonly<Record<string, string>> = text.meaning;
-  return (Object.hasOwn(known, status) ? known[status] : undefined) ?? text.meaningUnknown;
+  return (
+    (Object.hasOwn(known, status) ? known[status] : undefined) ?? 'This console has no description of this status.'
+  );
 }

@@ -20,9 +20,9 @@ export function RelatedRecords({ record }: { readonly record: Subscription }) {
   // the link works without its number
   const count = counted.kind === 'ready' ? counted.value.total : undefined;
   const links = [
-    { label: count === undefined ? text.sim : text.simCount(formatCount(count), count), filters: { iccid } },
-    { label: text.device, filters: { 'device-id': device_id } },
-    { label: text.plan, filters: { 'plan-id': product.plan_id ?? '' } },
+    { label: count === undefined ? 'All of this SIM' : text.simCount(formatCount(count), count), filters: { iccid } },
+    { label: 'All of this device', filters: { 'device-id': device_id } },
+    { label: 'All of this plan', filters: { 'plan-id': product.plan_id ?? '' } },
   ];
   return (
     <nav class="stack gap-1" aria-label={text.title}>

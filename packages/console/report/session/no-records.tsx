@@ -13,7 +13,7 @@ export function NoRecords() {
   return (
     <EmptyState icon={Inbox} title={text.title} text={text.text}>
       <code>{command}</code>
-      <CopyButton text={command} what={text.command} />
+      <CopyButton text={command} what="the command" />
     </EmptyState>
   );
 }

@@ -18,12 +18,12 @@ export function SignInPage({ ways, expired }: SignInPageProps) {
   const isOver = expired !== undefined;
   return (
     <SignInPlace
-      title={isOver ? text.expiredTitle : text.title}
-      text={isOver ? text.expired(expired.name ?? expired.client_id) : text.intro}
+      title={isOver ? 'Your session has ended' : text.title}
+      text={isOver ? text.expired(expired.name ?? expired.client_id) : 'See the subscriptions of your account.'}
       isOver={isOver}
     >
       {ways.includes('provider') && <ProviderSignIn />}
-      {ways.length === 2 && <p class="sign-in-or soft">{text.or}</p>}
+      {ways.length === 2 && <p class="sign-in-or soft">or</p>}
       {ways.includes('secret') && (
         <SignInForm
           submit={text.signIn}
@@ -32,7 +32,7 @@ export function SignInPage({ ways, expired }: SignInPageProps) {
           }
         >
           <TextField
-            label={text.clientId}
+            label="Client id"
             name="client_id"
             required
             autocomplete="username"
@@ -41,7 +41,7 @@ export function SignInPage({ ways, expired }: SignInPageProps) {
             defaultValue={expired?.client_id ?? ''}
           />
           <TextField
-            label={text.clientSecret}
+            label="Client secret"
             name="client_secret"
             type="password"
             required
@@ -50,7 +50,7 @@ export function SignInPage({ ways, expired }: SignInPageProps) {
           />
         </SignInForm>
       )}
-      {ways.length === 0 && <p>{text.notHere}</p>}
+      {ways.length === 0 && <p>Sign-in is not set up. Ask the operator of this service.</p>}
     </SignInPlace>
   );
 }
@@ -61,10 +61,10 @@ function ProviderSignIn() {
   return (
     <>
       <a class="button primary" href={`/console/sign-in?${new URLSearchParams({ return_to: hrefOf(path, query) })}`}>
-        {text.signInWithProvider}
+        Sign in with your organization
       </a>
       <a class="button quiet" href="/console/sign-out">
-        {text.otherAccount}
+        Use another account
       </a>
     </>
   );

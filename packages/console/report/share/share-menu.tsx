@@ -47,8 +47,8 @@ function CopyActions({ state }: { readonly state: ReportState }) {
   );
   return (
     <div class="share stack gap-2">
-      {action(Link2, text.copyLink, () => window.location.href)}
-      {action(Copy, text.copyCommand, command)}
+      {action(Link2, 'Copy link', () => window.location.href)}
+      {action(Copy, 'Copy as command', command)}
       {action(Copy, text.copyCurl, curl)}
       <p class="soft small">{text.hint}</p>
     </div>

@@ -37,7 +37,7 @@ function AddFilter({ state, onApply }: FilterProps) {
         label: <bdi>{suggestion.label}</bdi>,
         onPick: () => ('edit' in suggestion ? setEdited(suggestion.edit) : onApply(suggestion.apply)),
       })),
-    none: text.noSuchFilter,
+    none: 'No filter has this name.',
   });
   if (edited !== undefined) return <FilterEditor kind={edited} state={state} onApply={onApply} />;
   return <PickList label={text.addHint} placeholder={text.addHint} {...choices} />;

@@ -45,7 +45,7 @@ export function SubscriptionsPage() {
 
 function Report({ state }: { state: ReportState }) {
   const [element, width] = useWidth();
-  const shortcuts = useRef([turnKey(']', text.nextPage, 1), turnKey('[', text.previousPage, -1)]);
+  const shortcuts = useRef([turnKey(']', 'Next page', 1), turnKey('[', 'Previous page', -1)]);
   useShortcuts(shortcuts.current);
   const shown = isIncomplete(state) ? undefined : loaded.value;
   const openId = openRecordId();

@@ -14,10 +14,7 @@ export const subscriptionsStrings = {
   badLink: {
     title: 'This link cannot be shown',
     text: 'Nothing is shown: without its invalid parts, the link would show more subscriptions than it should.',
-    whole: 'Show all subscriptions',
   },
-  nextPage: 'Next page',
-  previousPage: 'Previous page',
   found: (found: number, asked: string) => `${formatCount(found)} of ${asked} found`,
   notFound: 'not found:',
   more: (count: number) => ` and ${formatCount(count)} more`,

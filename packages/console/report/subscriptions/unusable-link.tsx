@@ -25,7 +25,7 @@ export const BadLink = ({ faults }: { faults: readonly Fault[] }) => (
         ))}
       </ul>
       <Link class="button secondary" href={subscriptionsPath}>
-        {text.badLink.whole}
+        Show all subscriptions
       </Link>
     </EmptyState>
   </div>

@@ -40,7 +40,7 @@ function ColumnList({ width }: { width: number }) {
                 columnChoices.value = { ...columnChoices.peek(), [id]: checked };
               }}
             />
-            {isWanted(id, choices) && !widths.has(id) && <span class="soft">{text.noRoom}</span>}
+            {isWanted(id, choices) && !widths.has(id) && <span class="soft">does not fit</span>}
           </div>
         ))}
     </fieldset>

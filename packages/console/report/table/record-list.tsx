@@ -42,7 +42,7 @@ function RecordLines({ record, state, currentId, openId, now }: LineProps) {
       <div class="record-line spread soft" data-part="card">
         <IccidButton record={record} isCurrent={isCurrent} isFull={false} />
         <span>
-          {Date.parse(record.expirationDate) > now ? text.endsWord : text.endedWord}{' '}
+          {Date.parse(record.expirationDate) > now ? 'ends' : 'ended'}{' '}
           <EndDate record={record} isCurrent={isCurrent} now={now} />
           {isRenewed(record) && `, ${filterStrings.renews.true}`}
         </span>

@@ -42,7 +42,7 @@ export function IccidButton({ record: { iccid }, isCurrent, isFull }: PartProps 
       data-full={isFull ? undefined : groupIccid(iccid)}
       tabIndex={isCurrent ? 0 : -1}
       title={text.copyIccid(iccid)}
-      onClick={async () => announceShown((await copyText(iccid)) ? text.copiedIccid : shared.notCopied)}
+      onClick={async () => announceShown((await copyText(iccid)) ? 'ICCID copied' : shared.notCopied)}
     >
       <span class="iccid-start cut">{shown.slice(0, -endLength)}</span>
       <span>{shown.slice(-endLength)}</span>

@@ -3,13 +3,9 @@ import { countOf, formatCount } from '../../ui/format-count.ts';
 /** The texts of the table. */
 export const tableStrings = {
   columns: 'Columns',
-  noRoom: 'does not fit',
   table: 'Subscriptions',
   copyIccid: (iccid: string) => `Copy ICCID ${iccid}`,
-  copiedIccid: 'ICCID copied',
   recordName: (product: string, iccid: string) => `${product}, ICCID ${iccid}`,
-  endsWord: 'ends',
-  endedWord: 'ended',
   pageOf: (pages: string) => `of ${pages}`,
   page: 'Page',
   pagesAt: { above: 'Pages of the report', below: 'Pages of the report, below the rows' },

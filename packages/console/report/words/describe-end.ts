@@ -20,7 +20,7 @@ export function describeEnd(expirationDate: string, now: number): string | undef
   }
   const days = daysUntil(expirationDate, now);
   if (days < 0 || days > countedDays) return undefined;
-  return days === 1 ? text.tomorrow : text.inDays(days);
+  return days === 1 ? 'tomorrow' : text.inDays(days);
 }
 
 /** Whole hours, or minutes below an hour: at least one. */

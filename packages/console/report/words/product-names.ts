@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals';
 import { session } from '../session/session.ts';
-import { wordStrings } from './word-strings.ts';
 
 /** The names of the products that the page has seen, by id. */
 const names = signal<ReadonlyMap<string, string>>(new Map());
@@ -17,7 +16,7 @@ export function rememberProducts(products: Iterable<{ readonly id: string; reado
 }
 
 /** The name of a record's product, or words that say that it has none. */
-export const nameOf = ({ name }: { readonly name?: string }): string => name || wordStrings.noName;
+export const nameOf = ({ name }: { readonly name?: string }): string => name || 'No name';
 
 /** The name of a product; its id if the page has not seen the name. */
 export const productName = (id: string): string => names.value.get(id) || id;

@@ -1,12 +1,10 @@
 /** The words of records. */
 export const wordStrings = {
-  noName: 'No name',
   end: {
     in: (time: string) => `in ${time}`,
     ago: (time: string) => `${time} ago`,
     hours: (count: number) => `${count} h`,
     minutes: (count: number) => `${count} min`,
-    tomorrow: 'tomorrow',
     inDays: (days: number) => `in ${days} days`,
   },
   yes: 'Yes',

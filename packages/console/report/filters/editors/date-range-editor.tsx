@@ -71,6 +71,8 @@ function faultsOf(from: HTMLInputElement, to: HTMLInputElement): Partial<Bounds>
   const isPart = (input: HTMLInputElement): boolean => input.validity.badInput;
   if (isPart(from) || isPart(to))
     return { ...(isPart(from) && { from: text.otherDay }), ...(isPart(to) && { to: text.otherDay }) };
-  if (from.value === '' && to.value === '') return { from: text.oneDay };
-  return from.value !== '' && to.value !== '' && to.value < from.value ? { to: text.endBeforeStart } : {};
+  if (from.value === '' && to.value === '') return { from: 'Enter at least one date' };
+  return from.value !== '' && to.value !== '' && to.value < from.value
+    ? { to: 'The end date must not be before the start date' }
+    : {};
 }

@@ -25,7 +25,7 @@ export function EndsEditor(props: EditorProps) {
       >
         <TextField
           name="days"
-          label={text.daysFromNow}
+          label="Days from now"
           inputMode="numeric"
           defaultValue={/^\d+(?=d$)/.exec(state.filters['expires-within'] ?? '')?.[0] ?? ''}
           error={isWrong ? text.daysRule(durationDaysMax) : undefined}

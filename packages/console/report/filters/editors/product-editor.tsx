@@ -18,7 +18,7 @@ export function ProductEditor(props: EditorProps) {
     return (
       <>
         {counts.error !== undefined && <ErrorNote error={counts.error} />}
-        <TextEditor {...props} filter={{ ...props.filter, label: text.editor.productId }} />
+        <TextEditor {...props} filter={{ ...props.filter, label: 'Product id' }} />
       </>
     );
   if (counts.kind === 'counting')
@@ -33,8 +33,8 @@ export function ProductEditor(props: EditorProps) {
   return (
     <PickList
       label={text.product}
-      placeholder={text.editor.typeProduct}
-      none={() => text.editor.noProduct}
+      placeholder="Type to find a product"
+      none={() => 'No product beside the other filters has this name.'}
       note={(typed) => {
         const { length } = find(typed);
         return length > shownMax ? text.editor.firstProducts(shownMax, length) : undefined;
