@@ -27,21 +27,21 @@ export const isBlankRow = (cells: readonly string[]): boolean => {
 export const isPreamble = ([first = '', second = '']: readonly string[]): boolean =>
   (/^sep=.?$/i.test(first) && second === '') || first.startsWith('#TYPE ');
 
-/** Reads the names of the columns from the beginning of CSV; empty if it has none. */
-export function readCsvHeader(head: string): readonly string[] {
+/** Reads the first rows from the beginning of CSV: the names of its columns, then cells. */
+export function readCsvRows(head: string, rowsMax: number): readonly (readonly string[])[] {
   const text = head.replace('\ufeff', '');
   const separator = csvSeparatorOf(text);
-  const cell = new RegExp(`("(?:[^"]|"")*"|[^${separator}\\r\\n]*)(\\${separator}|\\r\\n|\\r|\\n|$)`, 'y');
-  let cells: string[] = [];
-  while (cell.lastIndex < text.length) {
+  const cell = new RegExp(`("[^"]*(?:""[^"]*)*"|[^${separator}\\r\\n]*)(\\${separator}|\\r\\n|\\r|\\n|$)`, 'y');
+  const rows: string[][] = [];
+  for (let cells: string[] = []; cell.lastIndex < text.length && rows.length < rowsMax; ) {
     const [, content = '', end = ''] = cell.exec(text) ?? [];
     const isQuoted = content.startsWith('"');
-    if (isQuoted && !/^"(?:[^"]|"")*"$/.test(content)) return []; // the quote never ends
+    if (isQuoted && !/^"[^"]*(?:""[^"]*)*"$/.test(content)) break; // the quote never ends
     cells.push(isQuoted ? content.slice(1, -1).replaceAll('""', '"') : content);
     if (end === separator) continue;
-    if (!isBlankRow(cells) && !isPreamble(cells)) return cells.map((each) => each.trim());
-    if (end === '') break;
+    if (rows.length > 0 && !isBlankRow(cells)) rows.push(cells);
+    else if (!isBlankRow(cells) && !isPreamble(cells)) rows.push(cells.map((each) => each.trim()));
     cells = [];
   }
-  return [];
+  return rows;
 }

@@ -95,6 +95,42 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
     await page.getByText('auto_renew = "false"').waitFor();
   });
 
+  test('have codes, whose meanings are chosen once, in an encoding that is named', async () => {
+    const tenant = await consoles.service.createTenant('codes');
+    const lines = (rows: number) => [
+      'id,status,iccid,createdDate,activationDate,expirationDate,product.id,product.name,product.period_unit,device_id,auto_renew',
+      ...Array.from({ length: rows }, (_, n) => {
+        const [status, unit, renewal] = n % 2 === 0 ? ['A', 'D', 'yes'] : ['X', 'M', 'ja'];
+        const dates = '2024-05-01T08:00:00Z,2024-05-01T08:00:00Z,2024-05-31T08:00:00Z';
+        return `${n},${status},${iccid},${dates},p,\xa3\xf3d\x9f,${unit},,${renewal}`;
+      }),
+      `last,Q,${iccid},2024-05-01T08:00:00Z,2024-05-01T08:00:00Z,2024-05-31T08:00:00Z,p,,D,,true`,
+    ];
+    await open('codes');
+    await choose('codes.csv', Buffer.from(lines(10_000).join('\n'), 'latin1'));
+    await page.getByText('looked for in the first 10,000 rows').waitFor();
+    await select('Encoding').selectOption('windows-1250');
+    const meanings = {
+      ...{ 'status "A"': 'ACTIVE', 'status "X"': 'EXPIRED' },
+      ...{ 'product.period_unit "D"': 'DAYS', 'product.period_unit "M"': 'MONTHS', 'auto_renew "ja"': 'true' },
+    };
+    for (const [value, meaning] of Object.entries(meanings)) await select(`${value} means`).fill(meaning);
+    expect(await page.getByLabel(/ means$/).count()).toBe(5);
+    await button('Check the file').click();
+    await page.getByText("status must be in 'values' of the mapping").or(page.getByText('"Q"')).first().waitFor();
+    await button('Import 10,000 rows').click();
+    await page.getByRole('heading', { name: '10,000 loaded, 1 rejected' }).waitFor();
+    await page.getByText('Read as windows-1250').waitFor();
+    const product = { id: 'p', name: 'Łódź', period_unit: 'MONTHS' };
+    expect((await storedIn(tenant))[1]).toMatchObject({ id: '1', status: 'EXPIRED', product, auto_renew: 'true' });
+    await page.getByRole('table', { name: 'Imports' }).locator('a time').first().click();
+    await page.getByText('product.period_unit: "M" = "MONTHS"').waitFor();
+    await open('codes');
+    await choose('codes.csv', lines(1).join('\n'));
+    await expect.poll(() => select('status "A" means').inputValue()).toBe('ACTIVE');
+    expect(await select('status "Q" means').inputValue()).toBe('');
+  });
+
   test('with the names of the fields need no choice', async () => {
     await open('acme');
     await choose('plain.csv', 'id,iccid,createdDate,activationDate,expirationDate,product.id,device_id,auto_renew\n');

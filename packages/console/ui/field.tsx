@@ -54,6 +54,25 @@ export const TextField = ({ label, hint, error, ...input }: FieldProps & InputAt
   </Field>
 );
 
+interface SuggestFieldProps extends FieldProps {
+  readonly suggestions: readonly { readonly value: string; readonly label: string }[];
+}
+
+/** A text field that suggests values; others can be typed. */
+export function SuggestField({ suggestions, ...field }: SuggestFieldProps & InputAttributes) {
+  const list = useId();
+  return (
+    <div>
+      <TextField {...field} {...{ list }} autocomplete="off" spellcheck={false} />
+      <datalist id={list}>
+        {suggestions.map((each) => (
+          <option key={each.value} value={each.value} label={each.label} />
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
 export const TextArea = ({
   label,
   hint,

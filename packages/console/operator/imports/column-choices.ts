@@ -1,28 +1,24 @@
+import { revealText } from '../../../contract/csv.ts';
+import { isKnown, knownValues } from '../../../contract/known-values.ts';
 import { recordFields } from '../../../contract/record-fields.ts';
 import { foldName } from '../../../contract/suggest.ts';
+import type { FirstRows } from './read-rows.ts';
 
-/** A field of a record in an import. */
-export interface ImportField {
-  readonly name: string;
-  readonly isRequired: boolean;
-  /** Whether one value may be that of all records. */
-  readonly mayBeConstant: boolean;
-}
-
-const ownFields: readonly string[] = ['id', 'iccid'];
-
-/** The fields that a file may have, in the order of a record. */
-export const importFields: readonly ImportField[] = [
-  ...recordFields.map(({ name, isOptional }) => ({
-    name,
-    isRequired: !isOptional,
-    mayBeConstant: !ownFields.includes(name),
-  })),
-  { name: 'email', isRequired: false, mayBeConstant: false },
+/** The fields that a file may have, and whether one value may be that of all records. */
+export const importFields = [
+  ...recordFields.map((field) => ({ ...field, mayBeConstant: field.name !== 'id' && field.name !== 'iccid' })),
+  { name: 'email', type: 'text', isOptional: true, mayBeConstant: false } as const,
 ];
+export type ImportField = (typeof importFields)[number];
 
 /** Where the value of a field comes from. */
-export type ColumnChoice = { readonly column: string } | { readonly constant: string };
+export type ColumnChoice = ChosenColumn | { readonly constant: string };
+
+interface ChosenColumn {
+  readonly column: string;
+  /** What values of the column mean. */
+  readonly values?: Readonly<Record<string, string>>;
+}
 
 /** By the name of a field; a field without a choice is absent. */
 export type ColumnChoices = Readonly<Record<string, ColumnChoice>>;
@@ -37,11 +33,11 @@ export interface Mapping {
 
 /** What is likely: the saved mapping as far as the file has its columns, then equal names. */
 export function suggestChoices(header: readonly string[], saved: string | null): ColumnChoices {
-  const { columns = {}, constants = {} }: Mapping = saved === null ? {} : JSON.parse(saved);
+  const { columns = {}, constants = {}, values = {} }: Mapping = saved === null ? {} : JSON.parse(saved);
   const choices: Record<string, ColumnChoice> = {};
   for (const { name } of importFields) {
     const column = columns[name];
-    if (column !== undefined && header.includes(column)) choices[name] = { column };
+    if (column !== undefined && header.includes(column)) choices[name] = { column, values: values[name] ?? {} };
     else if (constants[name] !== undefined && columnNamed(name, header) === undefined)
       choices[name] = { constant: constants[name] };
   }
@@ -49,7 +45,7 @@ export function suggestChoices(header: readonly string[], saved: string | null):
   for (const { name } of importFields) {
     if (choices[name] !== undefined) continue;
     const column = columnNamed(name, header);
-    if (column !== undefined && !used.has(column)) choices[name] = { column };
+    if (column !== undefined && !used.has(column)) choices[name] = { column, values: values[name] ?? {} };
   }
   return choices;
 }
@@ -58,28 +54,44 @@ export function suggestChoices(header: readonly string[], saved: string | null):
 const columnNamed = (name: string, header: readonly string[]): string | undefined =>
   header.find((each) => each === name) ?? header.find((each) => foldName(each) === foldName(name));
 
+/** Most codes of a field that are listed: a column with more is that of another field. */
+const codesMax = 50;
+
+/** The values of a column that are none of the known ones of its field. */
+export function codesIn([header = [], ...rows]: FirstRows, field: ImportField, choice: ColumnChoice | undefined) {
+  if (knownValues[field.name] === undefined || choice === undefined || 'constant' in choice) return [];
+  const at = header.indexOf(choice.column);
+  const cells = new Set(rows.map((row) => revealText(row[at] ?? '')));
+  return [...cells].filter((value) => value !== '' && !isKnown(field, value)).slice(0, codesMax);
+}
+
 /** Whether an import needs no mapping: each column has the name of its field. */
 export function isPlain(header: readonly string[], choices: ColumnChoices): boolean {
   const columns = Object.entries(choices).map(([name, choice]) =>
-    'column' in choice && foldName(choice.column) === foldName(name) ? choice.column : undefined,
+    'column' in choice && foldName(choice.column) === foldName(name) && valuesOf(choice) === undefined
+      ? choice.column
+      : undefined,
   );
   return !columns.includes(undefined) && header.every((name) => name === '' || columns.includes(name));
 }
 
+/** What values of a column mean, if any do. */
+const valuesOf = (choice: ColumnChoice): ChosenColumn['values'] =>
+  'column' in choice && Object.keys(choice.values ?? {}).length > 0 ? choice.values : undefined;
+
 /** The mapping of an import as JSON. */
 export function mappingOf(choices: ColumnChoices): string {
-  const columns: Record<string, string> = {};
-  const constants: Record<string, string> = {};
-  for (const [name, choice] of Object.entries(choices)) {
-    if ('column' in choice) columns[name] = choice.column;
-    else constants[name] = choice.constant;
-  }
-  return JSON.stringify({ columns, constants });
+  const all = Object.entries(choices);
+  return JSON.stringify({
+    columns: Object.fromEntries(all.flatMap(([name, choice]) => ('column' in choice ? [[name, choice.column]] : []))),
+    constants: Object.fromEntries(all.flatMap(([name, each]) => ('constant' in each ? [[name, each.constant]] : []))),
+    values: Object.fromEntries(all.flatMap(([name, choice]) => (valuesOf(choice) ? [[name, valuesOf(choice)]] : []))),
+  });
 }
 
 /** The required fields without a choice. */
 export const missingIn = (choices: ColumnChoices): readonly string[] =>
-  importFields.flatMap(({ name, isRequired }) => (isRequired && choices[name] === undefined ? [name] : []));
+  importFields.flatMap(({ name, isOptional }) => (isOptional || choices[name] !== undefined ? [] : [name]));
 
 /**
  * Whether a field is loaded without a choice: a column with its name is that field, unless it is

@@ -1,18 +1,20 @@
-import { Checkbox, Select, TextField } from '../../ui/field.tsx';
+import { knownValues } from '../../../contract/known-values.ts';
+import { Checkbox, Select, SuggestField, TextField } from '../../ui/field.tsx';
 import { strings } from '../strings.ts';
 import {
   type ColumnChoice,
   type ColumnChoices,
+  codesIn,
   type ImportField,
   importFields,
   isLoadedAnyway,
 } from './column-choices.ts';
+import type { FirstRows } from './read-rows.ts';
 
 const { columns: texts } = strings.imports.form;
 
 interface ColumnMapProps {
-  /** The names of the columns of the file. */
-  readonly header: readonly string[];
+  readonly rows: FirstRows;
   readonly choices: ColumnChoices;
   /** Whether the choices are what the file says by itself. */
   readonly isPlain: boolean;
@@ -21,22 +23,31 @@ interface ColumnMapProps {
   readonly onSaves: (saves: boolean) => void;
 }
 
-/** Chooses which column of a file is which field, and constants for what the file lacks. */
-export function ColumnMap({ header, choices, isPlain, saves, onChange, onSaves }: ColumnMapProps) {
+/**
+ * Chooses which column of a file is which field, what its codes mean, and constants for what the
+ * file lacks.
+ */
+export function ColumnMap({ rows, choices, isPlain, saves, onChange, onSaves }: ColumnMapProps) {
   const choose = (name: string, choice: ColumnChoice | undefined): void => {
     const { [name]: _, ...others } = choices;
     onChange(choice === undefined ? others : { ...others, [name]: choice });
   };
+  const [header = []] = rows;
+  const fields = importFields.map((field) => ({ field, codes: codesIn(rows, field, choices[field.name]) }));
+  const hasCodes = fields.some(({ codes }) => codes.length > 0);
   return (
-    <details class="column-map" open={!isPlain}>
-      <summary>{isPlain ? texts.plain : texts.title}</summary>
+    <details class="column-map" open={!isPlain || hasCodes}>
+      <summary>{isPlain ? 'Columns: each has the name of its field' : texts.title}</summary>
       <div class="stack">
-        <p class="soft">{texts.hint}</p>
+        <p class="soft">
+          {texts.hint} {hasCodes && texts.codes(rows.length - 1)}
+        </p>
         <div class="column-fields">
-          {importFields.map((field) => (
+          {fields.map(({ field, codes }) => (
             <FieldSource
               key={field.name}
               field={field}
+              codes={codes}
               header={header}
               choice={choices[field.name]}
               mayBeAbsent={!isLoadedAnyway(field.name, header, choices)}
@@ -46,7 +57,7 @@ export function ColumnMap({ header, choices, isPlain, saves, onChange, onSaves }
         </div>
         {!isPlain && (
           <Checkbox
-            label={texts.save}
+            label="Save for the next import"
             checked={saves}
             onChange={({ currentTarget }) => onSaves(currentTarget.checked)}
           />
@@ -58,18 +69,20 @@ export function ColumnMap({ header, choices, isPlain, saves, onChange, onSaves }
 
 interface FieldSourceProps {
   readonly field: ImportField;
+  /** Values of the column that need a meaning. */
+  readonly codes: readonly string[];
   readonly header: readonly string[];
   readonly choice: ColumnChoice | undefined;
   readonly mayBeAbsent: boolean;
   readonly onChoose: (choice: ColumnChoice | undefined) => void;
 }
 
-/** The column, or the value, of one field. */
-function FieldSource({ field, header, choice, mayBeAbsent, onChoose }: FieldSourceProps) {
-  const { name, isRequired, mayBeConstant } = field;
+/** The column, or the value, of one field, and what codes mean. */
+function FieldSource({ field, codes, header, choice, mayBeAbsent, onChoose }: FieldSourceProps) {
+  const { name, isOptional, mayBeConstant } = field;
   const names = [...new Set(header.filter((each) => each !== ''))];
   const options = [
-    ...(mayBeAbsent || choice === undefined ? [{ value: 'absent', label: texts.absent }] : []),
+    ...(mayBeAbsent || choice === undefined ? [{ value: 'absent', label: 'No column' }] : []),
     ...(mayBeConstant && mayBeAbsent ? [{ value: 'constant', label: texts.constant }] : []),
     ...names.map((each) => ({ value: `column ${each}`, label: each })),
   ];
@@ -81,11 +94,26 @@ function FieldSource({ field, header, choice, mayBeAbsent, onChoose }: FieldSour
   return (
     <div class="column-field">
       <Select
-        label={isRequired ? texts.required(name) : name}
+        label={isOptional ? name : texts.required(name)}
         options={options}
         value={value}
         onChange={({ currentTarget }) => onChoose(read(currentTarget.value))}
       />
+      {choice !== undefined &&
+        'column' in choice &&
+        codes.map((code) => (
+          <SuggestField
+            key={code}
+            label={texts.meaningOf(name, code)}
+            suggestions={(knownValues[name] ?? []).map((value) => ({ value, label: '' }))}
+            value={choice.values?.[code] ?? ''}
+            placeholder="not chosen"
+            onInput={({ currentTarget: { value } }) => {
+              const { [code]: _, ...others } = choice.values ?? {};
+              onChoose({ ...choice, values: value === '' ? others : { ...others, [code]: value } });
+            }}
+          />
+        ))}
       {choice !== undefined && 'constant' in choice && (
         <TextField
           label={texts.valueOf(name)}

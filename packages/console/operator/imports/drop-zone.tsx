@@ -39,9 +39,9 @@ export function DropZone({ file, onFile }: DropZoneProps) {
     >
       <Icon icon={FileUp} size={24} />
       <p>
-        {file === undefined ? texts.drop : texts.chosen(file.name, formatBytes(file.size))}{' '}
+        {file === undefined ? 'Drop a CSV or NDJSON file here, or' : texts.chosen(file.name, formatBytes(file.size))}{' '}
         <label class="file-choice">
-          <span>{file === undefined ? texts.choose : texts.chooseOther}</span>
+          <span>{file === undefined ? 'choose a file' : 'choose another one'}</span>
           <input
             type="file"
             class="visually-hidden"

@@ -24,5 +24,5 @@ export const FirstRecords = ({ records }: { records: readonly Subscription[] }) 
 
 const shown = (value: unknown) => {
   if (value === undefined) return <span class="soft">{strings.noValue}</span>;
-  return value === '' ? <span class="soft">{texts.emptyText}</span> : <span class="first-value">{String(value)}</span>;
+  return value === '' ? <span class="soft">empty</span> : <span class="first-value">{String(value)}</span>;
 };

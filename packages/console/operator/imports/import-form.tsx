@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LoadSummary } from '../../../contract/load.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
 import { Check, FileUp, X } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { ActionButton } from '../parts/action-button.tsx';
@@ -21,6 +21,13 @@ import { type ImportPlan, useImport } from './use-import.ts';
 
 const { form: texts } = strings.imports;
 
+/** Encodings of files, the most frequent ones first. */
+const encodings = [
+  ...['utf-8', 'windows-1252', 'windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'windows-1255'],
+  ...['windows-1256', 'windows-1257', 'iso-8859-2', 'koi8-r', 'ibm866', 'macintosh', 'shift_jis', 'euc-jp'],
+  ...['gb18030', 'big5', 'euc-kr', 'utf-16le', 'utf-16be'],
+];
+
 interface ImportFormProps {
   readonly tenant: string;
   /** The saved mapping of columns as JSON. */
@@ -35,9 +42,10 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
   const [remove, setRemove] = useState('');
   const [isAsking, setAsking] = useState(false);
   const { state, run, reset } = useImport(tenant, texts.unknownFormat);
-  const columns = useColumns(file, saved);
+  const [charset, setCharset] = useState<string>('utf-8');
+  const columns = useColumns(file, saved, charset);
   const { mapping, saves, missing } = columns;
-  const plan: ImportPlan | undefined = file && { file, mode, remove, mapping, saves };
+  const plan: ImportPlan | undefined = file && { file, mode, charset, remove, mapping, saves };
   const change =
     <T,>(set: (value: T) => void) =>
     (value: T) => {
@@ -59,20 +67,11 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
     <div class="stack">
       <DropZone file={file} onFile={change(setFile)} />
       {file !== undefined && (
-        <RadioField
-          row={{ label: texts.mode, words: texts.modes, meanings: texts.modeHints }}
-          known={importModes}
-          value={mode}
-          onChange={change((chosen) => setMode(importModes.find((each) => each === chosen) ?? 'load'))}
-        />
-      )}
-      {file !== undefined && mode === 'replace' && (
-        <TextField
-          label={texts.remove}
-          hint={texts.removeHint}
-          inputMode="numeric"
-          value={remove}
-          onInput={({ currentTarget }) => change(setRemove)(currentTarget.value)}
+        <FileOptions
+          {...{ mode, remove, charset }}
+          onMode={change(setMode)}
+          onRemove={change(setRemove)}
+          onCharset={change(setCharset)}
         />
       )}
       {columns.header.length > 0 && (
@@ -100,7 +99,7 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
             </Button>
           )}
           <Button variant="quiet" icon={X} onClick={() => change(setFile)(undefined)}>
-            {texts.clear}
+            Clear
           </Button>
         </div>
       )}
@@ -125,6 +124,39 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
   );
 }
 
+interface FileOptionsProps extends Pick<ImportPlan, 'mode' | 'remove' | 'charset'> {
+  readonly onMode: (mode: ImportMode) => void;
+  readonly onRemove: (remove: string) => void;
+  readonly onCharset: (charset: string) => void;
+}
+
+/** How a file is read and loaded. */
+const FileOptions = ({ mode, remove, charset, onMode, onRemove, onCharset }: FileOptionsProps) => (
+  <>
+    <RadioField
+      row={{ label: 'How to import', words: texts.modes, meanings: texts.modeHints }}
+      known={importModes}
+      value={mode}
+      onChange={(chosen) => onMode(importModes.find((each) => each === chosen) ?? 'load')}
+    />
+    {mode === 'replace' && (
+      <TextField
+        label="Records to remove"
+        hint={texts.removeHint}
+        inputMode="numeric"
+        value={remove}
+        onInput={({ currentTarget }) => onRemove(currentTarget.value)}
+      />
+    )}
+    <Select
+      label={texts.encoding}
+      options={encodings.map((each) => ({ value: each, label: each }))}
+      value={charset}
+      onChange={({ currentTarget }) => onCharset(currentTarget.value)}
+    />
+  </>
+);
+
 /** A replacement needs every row too, which a dry run that succeeded has proven. */
 const canLoad = (mode: ImportMode, { accepted, rejected }: LoadSummary): boolean =>
   mode === 'replace' || (accepted > 0 && (mode === 'load' || rejected === 0));
@@ -136,6 +168,7 @@ const Outcome = ({ outcome }: { outcome: LoadSummary }) => (
   <section class="stack" aria-label={titleOf(outcome)}>
     <h3>{titleOf(outcome)}</h3>
     <ImportCounts counts={outcome} />
+    {outcome.encoding !== undefined && <p>{texts.readAs(outcome.encoding)}</p>}
     {outcome.notes?.map((note) => (
       <p key={note}>{note}</p>
     ))}

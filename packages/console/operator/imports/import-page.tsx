@@ -51,13 +51,13 @@ const counts = ['read', 'accepted', 'rejected', 'inserted', 'updated', 'unchange
 const formatKnown = (count: number | null): string => (count === null ? strings.noValue : formatCount(count));
 
 const ImportProperties = ({ value }: { value: Import }) => (
-  <Card title={texts.properties}>
+  <Card title="Properties">
     <DefinitionList
       values={{
         [texts.result]: <ImportState value={value} />,
         [strings.tenant]: <Link href={tenantPath(value.tenant)}>{value.tenant}</Link>,
         [texts.started]: <DateTime value={value.started_at} text={formatSecond(value.started_at)} />,
-        [texts.ended]: (
+        Ended: (
           <DateTime value={value.ended_at} text={value.ended_at === null ? undefined : formatSecond(value.ended_at)} />
         ),
         [texts.starter]: `${starterOf(value)} (${texts.starters[value.actor.kind]})`,

@@ -14,7 +14,7 @@ interface ImportProgressProps {
 export const ImportProgress = ({ isDryRun, sent, onCancel }: ImportProgressProps) => (
   <div class="import-progress">
     <progress aria-label={texts.sending} value={sent} max={1} />
-    <span>{sent < 1 ? texts.sent(Math.floor(sent * 100)) : isDryRun ? texts.checking : texts.loading}</span>
+    <span>{sent < 1 ? texts.sent(Math.floor(sent * 100)) : isDryRun ? 'Checking the rows' : 'Importing the rows'}</span>
     <Button onClick={onCancel}>{strings.cancel}</Button>
   </div>
 );

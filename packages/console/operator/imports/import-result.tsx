@@ -21,8 +21,7 @@ interface ImportStateProps {
 
 /** What became of an import, as a dot and words. A dry run that failed has done no harm. */
 export function ImportState({ value: { outcome, accepted, rejected, options = [] } }: ImportStateProps) {
-  if (outcome === 'failed' && options.includes('dry-run'))
-    return <StateLabel tone="depleted">{strings.imports.checkFailed}</StateLabel>;
+  if (outcome === 'failed' && options.includes('dry-run')) return <StateLabel tone="depleted">Check failed</StateLabel>;
   return (
     <StateLabel tone={tones[outcome]}>{strings.imports.outcomeOf(outcome, accepted ?? 0, rejected ?? 0)}</StateLabel>
   );

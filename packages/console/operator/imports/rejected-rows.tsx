@@ -28,20 +28,20 @@ export function RejectedRows({ id, rows, rejected }: RejectedRowsProps) {
       <DataTable<RejectedRow>
         label={texts.rejectedTitle}
         columns={[
-          { label: texts.line, cell: ({ line }) => texts.lineNumber(line) },
-          { label: texts.field, cell: ({ errors }) => each(errors, ({ field }) => field || texts.wholeRow) },
+          { label: 'Line', cell: ({ line }) => texts.lineNumber(line) },
+          { label: texts.field, cell: ({ errors }) => each(errors, ({ field }) => field || 'the row') },
           {
             label: texts.value,
             cell: ({ errors }) => each(errors, ({ value }) => <code>{value ?? strings.noValue}</code>),
           },
-          { label: texts.rule, isWide: true, cell: ({ errors }) => each(errors, ({ rule }) => rule) },
+          { label: 'Must be', isWide: true, cell: ({ errors }) => each(errors, ({ rule }) => rule) },
         ]}
         items={shown}
         keyOf={({ line }) => String(line)}
       />
       <div class="row gap-3">
         <Button icon={Download} onClick={() => saveFile(`rejected-${id}.ndjson`, mediaTypes.ndjson, linesOf(rows))}>
-          {texts.download}
+          Download rejected rows
         </Button>
         <span class="soft">{texts.rejectedShown(shown.length, rows.length, rejected)}</span>
       </div>

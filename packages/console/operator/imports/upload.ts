@@ -10,6 +10,7 @@ interface Upload {
   readonly tenant: string;
   readonly file: Blob;
   readonly kind: FileKind;
+  readonly charset: string;
   readonly flags: readonly LoadFlag[];
   /** How many records a replacement removes, if that is said. */
   readonly remove: string | undefined;
@@ -27,14 +28,14 @@ const path = '/operator/v1/tenants/{tenant}/subscriptions';
  * `RequestError`, with a `TypeError` if the connection failed, or as the signal says.
  */
 export async function upload(plan: Upload): Promise<LoadSummary> {
-  const { tenant, file, kind, flags, remove, mapping, onProgress, signal } = plan;
+  const { tenant, file, kind, charset, flags, remove, mapping, onProgress, signal } = plan;
   signal.throwIfAborted();
   const request = new XMLHttpRequest();
   request.open(
     'PUT',
     urlOf(path, { tenant }, { ...Object.fromEntries(flags.map((flag) => [flag, 'true'])), remove, columns: mapping }),
   );
-  request.setRequestHeader('content-type', mediaTypes[kind.format]);
+  request.setRequestHeader('content-type', `${mediaTypes[kind.format]}; charset=${charset}`);
   if (kind.encoding !== undefined) request.setRequestHeader('content-encoding', kind.encoding);
   request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total));
   await sent(request, file, signal);

@@ -1,41 +1,43 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type ColumnChoices, isPlain as isPlainIn, mappingOf, missingIn, suggestChoices } from './column-choices.ts';
 import { describeFile, startBytes } from './describe-file.ts';
-import { readColumns } from './read-columns.ts';
+import { type FirstRows, readRows } from './read-rows.ts';
 
-/** The columns of a file, and what they are chosen for; none if it is no CSV. */
-export function useColumns(file: File | undefined, saved: string | null) {
-  const [header, setHeader] = useState<readonly string[]>([]);
+/** The columns of a file, and what they and their values are chosen for; none if it is no CSV. */
+export function useColumns(file: File | undefined, saved: string | null, charset: string) {
+  const [rows, setRows] = useState<FirstRows>([]);
   const [choices, setChoices] = useState<ColumnChoices>({});
   const [saves, setSaves] = useState(true);
   const [read, setRead] = useState<File>();
   useEffect(() => {
     let isCurrent = true;
-    setHeader([]);
+    setRows([]);
+    setRead(undefined);
     // a file that was removed: its check reports that
-    const unread = (): readonly string[] => [];
-    void headerOf(file)
+    const unread = (): FirstRows => [];
+    void rowsOf(file, charset)
       .catch(unread)
-      .then((names) => {
+      .then((found) => {
         if (!isCurrent) return;
         setRead(file);
-        setHeader(names);
-        setChoices(suggestChoices(names, saved));
+        setRows(found);
+        setChoices(suggestChoices(found[0] ?? [], saved));
       });
     return () => {
       isCurrent = false;
     };
     // a mapping that is saved meanwhile does not undo what was chosen
-  }, [file]);
+  }, [file, charset]);
+  const [header = []] = rows;
   const hasColumns = header.length > 0;
   const isPlain = isPlainIn(header, choices);
   const mapping = hasColumns && !isPlain ? mappingOf(choices) : undefined;
   const missing = mapping === undefined ? [] : missingIn(choices);
-  return { header, choices, isPlain, isReading: file !== read, mapping, missing, saves, setChoices, setSaves };
+  return { rows, header, choices, isPlain, isReading: file !== read, mapping, missing, saves, setChoices, setSaves };
 }
 
-async function headerOf(file: File | undefined): Promise<readonly string[]> {
+async function rowsOf(file: File | undefined, charset: string): Promise<FirstRows> {
   if (file === undefined) return [];
   const kind = describeFile(file.name, new Uint8Array(await file.slice(0, startBytes).arrayBuffer()));
-  return kind === undefined ? [] : readColumns(file, kind);
+  return kind === undefined ? [] : readRows(file, kind, charset);
 }

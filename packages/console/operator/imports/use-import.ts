@@ -9,6 +9,8 @@ import { upload } from './upload.ts';
 export interface ImportPlan {
   readonly file: File;
   readonly mode: ImportMode;
+  /** The encoding of its text. */
+  readonly charset: string;
   /** How many records a replacement removes, as typed; empty if nobody said so. */
   readonly remove: string;
   /** Which columns of CSV are which fields, as JSON; `undefined` if each has the field's name. */

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
+import { Select, SuggestField, TextField } from '../../ui/field.tsx';
 import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
 import { useList } from './use-list.ts';
@@ -85,7 +84,6 @@ const none = (): readonly FilterOption[] => [];
 function FilterField({ filter, value }: { filter: ListFilter; value: string }) {
   const { name, label, options, useSuggestions = none, isTime = false } = filter;
   const suggestions = useSuggestions();
-  const listId = useId();
   const choose = (text: string): void => apply({ [name]: text.trim() });
   if (options !== undefined)
     return (
@@ -106,20 +104,11 @@ function FilterField({ filter, value }: { filter: ListFilter; value: string }) {
       />
     );
   return (
-    <>
-      <TextField
-        label={label}
-        {...{ list: listId }}
-        value={value}
-        onChange={({ currentTarget }) => choose(currentTarget.value)}
-        autocomplete="off"
-        spellcheck={false}
-      />
-      <datalist id={listId}>
-        {suggestions.map((each) => (
-          <option key={each.value} value={each.value} label={each.label} />
-        ))}
-      </datalist>
-    </>
+    <SuggestField
+      label={label}
+      suggestions={suggestions}
+      value={value}
+      onChange={({ currentTarget }) => choose(currentTarget.value)}
+    />
   );
 }
