@@ -1,4 +1,4 @@
-import { type ReadonlySignal, useComputed } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
 import type { Subscription } from '../../../client/index.ts';
 import { StatusLabel } from '../../ui/status-label.tsx';
 import { filterStrings } from '../filters/filter-strings.ts';
@@ -8,6 +8,7 @@ import { reportHref } from '../store/report-store.ts';
 import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
 import { openRow } from './report-table.tsx';
 import { tableStrings } from './table-strings.ts';
+import { useIsCurrent } from './use-rows.ts';
 
 const text = tableStrings;
 
@@ -30,7 +31,7 @@ export const RecordList = ({ records, ...rest }: RecordListProps) => (
 type LineProps = Omit<RecordListProps, 'records'> & { record: Subscription; now: number };
 
 function RecordLines({ record, state, currentId, openId, now }: LineProps) {
-  const isCurrent = useComputed(() => currentId.value === record.id).value;
+  const isCurrent = useIsCurrent(currentId, record.id);
   const href = reportHref(state, record.id);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the link of the row has the keys

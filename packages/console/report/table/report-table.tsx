@@ -1,4 +1,4 @@
-import { type ReadonlySignal, useComputed } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
 import type { Subscription, SubscriptionSort } from '../../../client/index.ts';
 import { readFields } from '../../../contract/fields.ts';
 import { DateTime } from '../../ui/date-time.tsx';
@@ -14,6 +14,7 @@ import { columnChoices } from './column-choices.ts';
 import { type ColumnId, choicesOf, columns, fitColumns, labelOf } from './columns.ts';
 import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
 import { tableStrings } from './table-strings.ts';
+import { useIsCurrent } from './use-rows.ts';
 
 const text = tableStrings;
 
@@ -89,7 +90,7 @@ interface RowProps extends RowContext, Pick<ReportTableProps, 'currentId'> {
 
 /** A row of its own, so that moving the focus draws two rows again and not the table. */
 function Row({ record, ids, isOpen, currentId, ...context }: RowProps) {
-  const isCurrent = useComputed(() => currentId.value === record.id).value;
+  const isCurrent = useIsCurrent(currentId, record.id);
   return (
     <tr
       data-row={record.id}

@@ -1,5 +1,5 @@
-import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { computed, type ReadonlySignal, useSignal } from '@preact/signals';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { currentMemory, type LoadedReport } from '../store/report-store.ts';
 import { tableStrings } from './table-strings.ts';
@@ -52,6 +52,10 @@ export function useRows({ page, place }: LoadedReport) {
     },
   };
 }
+
+/** Whether a record is the current one. `useComputed` would keep the answer for another record. */
+export const useIsCurrent = (currentId: ReadonlySignal<string | undefined>, id: string): boolean =>
+  useMemo(() => computed(() => currentId.value === id), [currentId, id]).value;
 
 function rowShortcuts(root: () => HTMLElement | null) {
   const move = (step: number) => (event: KeyboardEvent) => {
