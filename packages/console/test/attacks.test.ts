@@ -153,7 +153,6 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
             send('/console/session', { method: 'POST', mode: 'no-cors', headers: text, body }),
             send('/console/session', { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
             send('/console/session', { method: 'DELETE' }),
-            send('/console/session', { mode: 'no-cors' }),
             send('/console/session', {}),
             send('/console/connect-api/v1/subscription', {}),
             send('/console/connect-api/v1/subscription/search', {

@@ -184,16 +184,6 @@ describe.skipIf(!hasChromium)('the focus in both consoles', () => {
     await page.context().addCookies([{ name, value, url }]);
   }
 
-  test('it moves to the title of the page after the sign-in', async () => {
-    const client = await consoles.service.createClient('acme' as TenantId);
-    const page = await open(`${consoles.service.url}/console/`);
-    await page.getByLabel('Client ID').fill(client.client_id);
-    await page.getByLabel('Client secret').fill(client.client_secret);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.locator('#title').waitFor();
-    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('title');
-  });
-
   test('it moves from a row that was removed to the following row', async () => {
     const client = await consoles.service.createClient('acme' as TenantId);
     for (let session = 0; session < 3; session += 1) await consoles.service.accessToken(client);

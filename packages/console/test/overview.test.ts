@@ -196,29 +196,14 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
 
     test('a part that fails says so beside it, the others stand, and it can be tried again', async () => {
       let fails = true;
-      const messages = ['Cannot count the days: <b>try later</b>'];
-      const problem = {
-        type: 'INVALID_REQUEST_PARAMS',
-        title: 'Bad request',
-        status: 400,
-        detail: messages[0],
-        messages,
-        errors: [],
-        correlation_id: 'c-1',
-      };
       page = await reports.open('/console/', {
         prepare: (opened) =>
           opened.route(/summary\?(?=.*by=day).*date-field=expiration/, (route) =>
-            fails
-              ? route.fulfill({ status: 400, contentType: 'application/problem+json', json: problem })
-              : route.continue(),
+            fails ? route.continue({ url: `${reports.service.url}/console/connect-api/v1/unknown` }) : route.continue(),
           ),
       });
       const card = page.getByRole('region', { name: charts[1] });
-      await card
-        .getByRole('alert')
-        .filter({ hasText: messages[0] ?? '' })
-        .waitFor();
+      await card.getByRole('alert').waitFor();
       await chart(charts[0]).waitFor();
       await counts('All by product').waitFor();
       fails = false;

@@ -338,19 +338,6 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     expect(files.map((file) => file.equals(files[0] as Buffer))).toEqual([true, true, true]);
   });
 
-  test('a preset is a word in the link, and the sentence has its days', async () => {
-    await open('/console/subscriptions');
-    await page.getByText('420 subscriptions, newest first').first().waitFor();
-    await page.keyboard.press('/');
-    await page.getByRole('combobox', { name: 'Filter by' }).fill('last month');
-    await page.keyboard.press('Enter');
-    await page
-      .getByText(/created last month \(1 \w+ \d{4} to \d\d \w+ \d{4}\)/)
-      .first()
-      .waitFor();
-    expect(new URL(page.url()).search).toBe('?created-from=last-month&created-to=this-month');
-  });
-
   test('days and months are those of the zone of the address, and each title says so', async () => {
     await open('/console/');
     await page.getByRole('heading', { name: 'Created per month, last 24 months (UTC)' }).waitFor();

@@ -62,8 +62,9 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
     await alert.getByText('client_secret has U+0020 after 6 characters').waitFor();
   });
 
-  test('a page change moves focus to the title and names the page in the tab', async () => {
+  test('a sign-in and a page change move focus to the title, and name the page in the tab', async () => {
     await signIn();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('title');
     await open('Exports');
     await heading('Exports').waitFor();
     // not by its text, which the link in the menu has too

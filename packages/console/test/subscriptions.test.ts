@@ -265,15 +265,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
       route.fulfill({
         status: 429,
         headers: { 'retry-after': '30', 'content-type': 'application/problem+json' },
-        json: {
-          type: 'TOO_MANY_REQUESTS',
-          status: 429,
-          title: 'Too many requests',
-          detail: 'Cannot accept the request',
-          messages: ['Cannot accept the request'],
-          errors: [],
-          correlation_id: 'busy-1',
-        },
+        json: { type: 'TOO_MANY_REQUESTS', messages: ['Cannot accept the request'] },
       }),
     );
     await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();

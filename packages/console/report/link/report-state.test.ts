@@ -86,12 +86,6 @@ describe('the link of a report', () => {
     expect(formatReportState(state)).toBe('email=hidden');
   });
 
-  test('a remembered address is part of the query and hidden in the link', () => {
-    const state = stateOf('email=hidden&status=ACTIVE', { email: 'ada@example.com' });
-    expect(queryOf(state)).toMatchObject({ email: 'ada@example.com', status: 'ACTIVE' });
-    expect(formatReportState(state)).toBe('email=hidden&status=ACTIVE');
-  });
-
   test('an address is remembered only for links that ask for one', () => {
     expect(queryOf(stateOf('status=ACTIVE', { email: 'ada@example.com' })).email).toBeUndefined();
   });

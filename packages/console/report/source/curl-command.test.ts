@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { exportCommand, recordCommand } from './curl-command.ts';
+import { exportCommand } from './curl-command.ts';
 
 const origin = 'https://reports.example.com';
 
@@ -9,29 +9,6 @@ function argumentsOf(command: string): string[] {
   const script = `curl() { for argument in "$@"; do printf '%s\\0' "$argument"; done; }; ACCESS_TOKEN=token; ${command}`;
   return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
 }
-
-test('the command for a record has its id encoded and a placeholder for the token', () => {
-  const command = recordCommand(origin, 'c3Vi==');
-  expect(command).toContain('"Authorization: Bearer $ACCESS_TOKEN"');
-  expect(argumentsOf(command)).toEqual([
-    '-fsS',
-    `${origin}/connect-api/v1/subscription/c3Vi%3D%3D`,
-    '-H',
-    'Authorization: Bearer token',
-  ]);
-});
-
-test('the command for an export has the filters in the URL', () => {
-  const command = exportCommand(origin, { status: ['ACTIVE', 'DEPLETED'], sort: '-createdDate' }, 'csv', 'a.csv');
-  expect(argumentsOf(command)).toEqual([
-    '-fsS',
-    `${origin}/connect-api/v1/subscription?status=ACTIVE%2CDEPLETED&sort=-createdDate&all=true&format=csv`,
-    '-H',
-    'Authorization: Bearer token',
-    '-o',
-    'a.csv',
-  ]);
-});
 
 test('the command for an export with an email has it in the body, whatever its quotes, and not in the URL', () => {
   const email = `o'neill"$(id)\`id\`\\@example.com`;

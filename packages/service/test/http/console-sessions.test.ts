@@ -163,28 +163,6 @@ describe.each(drawn)('sessions of the console on $engine', ({ openTestStore }) =
     expect((await session.send('/session')).status).toBe(200);
   });
 
-  test.each([{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }])(
-    'a page of another origin (%o) cannot even read with the cookie',
-    async (foreign) => {
-      const session = await signIn(service.url, client);
-      const headers = { ...foreign, cookie: session.cookie };
-      await expectProblem(await fetch(`${service.url}/console${report}`, { headers }), 'ACCESS_DENIED');
-    },
-  );
-
-  test('a browser without Sec-Fetch-Site signs in with the origin of the service', async () => {
-    const headers = { origin: service.url, 'content-type': 'application/json' };
-    const body = JSON.stringify({ client_id: client.client_id, client_secret: client.client_secret });
-    expect((await fetch(`${service.url}/console/session`, { method: 'POST', headers, body })).status).toBe(201);
-  });
-
-  test('without a cookie, the state says how to sign in, and is no error', async () => {
-    const response = await fetch(`${service.url}/console/session`);
-    expect([response.status, await response.json()]).toEqual([200, { sign_in: ['secret'] }]);
-    const refused = await expectProblem(await fetch(`${service.url}/console${report}`), 'UNAUTHORISED');
-    expect(refused).toMatchObject({ sign_in: ['secret'] });
-  });
-
   test('a session that is not used for 30 minutes ends, and requests in the background do not use it', async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ['Date'], now: start });
