@@ -65,14 +65,6 @@ describe('the batches of a source', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(14_000);
   });
 
-  test('keep the last row of each id, and no rejected one', async () => {
-    expect(await read([lineOf('a', 'x'), lineOf('a', 'y'), '{}', ...lines.slice(3)])).toEqual([
-      ['a'],
-      ['d', 'e'],
-      { rejected: [3] },
-    ]);
-  });
-
   test('are not finished after a failure, before which invalid rows are reported', async () => {
     expect(await read([...lines.slice(0, 3), '{}', ''])).toEqual([['a', 'b'], 'the disk went away', { rejected: [4] }]);
   });

@@ -32,7 +32,10 @@ export interface CsvReading {
  * too few or too many cells, or that is not UTF-8, becomes a row with faults. A broken quotation
  * aborts the reading, because nothing after it can be trusted.
  */
-export async function* readCsv(source: AsyncIterable<Buffer>, reading: CsvReading = {}): AsyncGenerator<SourceRow> {
+export async function* readCsv(
+  source: AsyncIterable<Buffer>,
+  { mapping, onSkipped }: CsvReading = {},
+): AsyncGenerator<SourceRow> {
   const { head, whole } = await readHead(source, showsSeparator);
   const separator = separatorOf(head);
   const pending = new PendingBytes();
@@ -49,14 +52,21 @@ export async function* readCsv(source: AsyncIterable<Buffer>, reading: CsvReadin
   const input = Readable.from(inRows(whole, pending));
   input.on('error', (error) => parser.destroy(error));
   input.pipe(parser);
-  const rows = new RowReader(separator, reading);
+  let table: Table | undefined;
+  let lines = 0;
   try {
     for await (const parsed of parser) {
       const { record, info } = parsed as ParsedRecord;
-      const row = rows.read(record, pending.take(info.bytes));
-      if (row !== undefined) yield row;
+      const bytes = pending.take(info.bytes);
+      const text = bytes.toString('latin1');
+      const blank = /^[\r\n]*/.exec(text)?.[0] ?? '';
+      const line = lines + countLines(blank) + 1;
+      lines += countLines(text);
+      if (table === undefined) table = readHeader(record, bytes, separator, mapping);
+      else if (isBlankRow(record) || isHeader(record, table)) onSkipped?.();
+      else yield { line, ...readRecord(bytes.subarray(blank.length), record, table) };
     }
-    rows.finish();
+    if (table === undefined) throw unreadable('it must have a header and rows: it is empty; export it again');
   } catch (error) {
     if (error instanceof CsvError) throw unreadable(describeBreak(error));
     throw error;
@@ -81,42 +91,11 @@ function describeBreak({ code, lines = 1, column }: CsvError): string {
 /** The layout of a source, and what separates its cells. */
 type Table = Layout & { readonly separator: CsvSeparator };
 
-/** Converts the records of a source to rows, and reports rows without a record. */
-class RowReader {
-  readonly #separator: CsvSeparator;
-  readonly #reading: CsvReading;
-  #layout: Table | undefined;
-  /** Lines that ended before the next record. */
-  #lines = 0;
-
-  constructor(separator: CsvSeparator, reading: CsvReading) {
-    this.#separator = separator;
-    this.#reading = reading;
-  }
-
-  /** The row of a record, given its bytes with blank lines before it. */
-  read(record: readonly string[], bytes: Buffer): SourceRow | undefined {
-    const text = bytes.toString('latin1');
-    const blank = /^[\r\n]*/.exec(text)?.[0] ?? '';
-    const line = this.#lines + countLines(blank) + 1;
-    this.#lines += countLines(text);
-    const layout = this.#layout;
-    if (layout === undefined) this.#readHeader(record, bytes);
-    else if (isBlankRow(record) || isHeader(record, layout)) this.#reading.onSkipped?.();
-    else return { line, ...readRecord(bytes.subarray(blank.length), record, layout) };
-    return undefined;
-  }
-
-  /** Throws `ImportError` if there was no header. */
-  finish(): void {
-    if (this.#layout === undefined) throw unreadable('it must have a header and rows: it is empty; export it again');
-  }
-
-  #readHeader(record: readonly string[], bytes: Buffer): void {
-    if (isBlankRow(record) || isPreamble(record)) return;
-    if (!isUtf8(bytes)) throw unreadable(`its first line must be ${utf8RuleOf(bytes)}`);
-    this.#layout = { ...readLayout(record, this.#reading.mapping), separator: this.#separator };
-  }
+/** Reads the header of a source; `undefined` for a row before it. */
+function readHeader(cells: readonly string[], bytes: Buffer, separator: CsvSeparator, mapping?: ColumnMapping) {
+  if (isBlankRow(cells) || isPreamble(cells)) return undefined;
+  if (!isUtf8(bytes)) throw unreadable(`its first line must be ${utf8RuleOf(bytes)}`);
+  return { ...readLayout(cells, mapping), separator };
 }
 
 /** Whether a row is the header again, as in files that were joined. */
