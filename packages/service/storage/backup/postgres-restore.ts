@@ -103,15 +103,13 @@ async function writeRows(client: pg.Client, table: PostgresTable, rows: readonly
     text: `insert into ${name} (${columns.join(', ')}) select ${selected.join(', ')} from unnest(${arrays.join(', ')}) as r (${columns.join(', ')}) on conflict do nothing`,
     values: columns.map((column) => rows.map((row) => row[column])),
   });
+  if (rowCount === rows.length) return;
   // without 'on conflict', Citus would use COPY, which row-level security rejects
-  if (rowCount !== rows.length) throw duplicateKeys(name);
-}
-
-const duplicateKeys = (table: string): StorageError =>
-  new StorageError(
+  throw new StorageError(
     'UNUSABLE',
-    `Cannot restore: each key must occur once: current value is the table '${table}' with a repeated key; use another backup`,
+    `Cannot restore: each key must occur once: current value is the table '${name}' with a repeated key; use another backup`,
   );
+}
 
 /** Types that are sent as another type, which the insert casts back. */
 const carrierOf: Readonly<Record<string, string>> = { jsonb: 'text', boolean: 'integer' };
