@@ -3,7 +3,7 @@ import { driverUrl, neverSendClearText } from '../../../outgoing/database.ts';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
 import type { KeepingOptions, PoolUse, TenantId } from '../store.ts';
 import { closeAtOnce, connectMsMax } from './connect.ts';
-import { isConnectionLost, toStorageError, translateError, withAddress } from './error.ts';
+import { isCanceled, isConnectionLost, toStorageError, translateError, withAddress } from './error.ts';
 import { serverTimeouts, sessionOptions } from './session.ts';
 import { parserOf } from './wire/batch.ts';
 import { readMessages } from './wire/driver.ts';
@@ -111,6 +111,7 @@ export class PostgresConnections {
     try {
       return await once(client);
     } catch (error) {
+      isLate ||= isCanceled(error);
       if (!reads || isLate || !isConnectionLost(error)) throw error;
       return await once(await this.#connectAnew(end));
     } finally {

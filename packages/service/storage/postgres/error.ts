@@ -110,6 +110,9 @@ export function isConnectionLost(error: unknown): boolean {
 const codeOf = (error: unknown): ServerError =>
   ((error instanceof StorageError ? error.cause : error) ?? {}) as ServerError;
 
+/** Whether the server ended a statement itself, as it does after `statement_timeout`. */
+export const isCanceled = (error: unknown): boolean => codeOf(error).code === '57014';
+
 /**
  * Whether a commit failed that a worker of Citus may have made: the coordinator, which rolls back,
  * did not get its response, or did not wait for it.

@@ -123,11 +123,18 @@ describe('when PostgreSQL fails', () => {
     await store.close();
   });
 
-  test('a tenant hangs from a missed deadline until its work finishes in time', async () => {
+  test('a tenant hangs from a missed deadline, or a time-out of the server, until its work finishes in time', async () => {
     const read = (sql: TenantStatement['sql'], ms: number) =>
       opened.store.within(performance.now() + ms).readTenant(tenant, (reader) => reader.all(sql));
     const id = String(tenant);
     expect(opened.store.isHanging?.(id)).toBe(false);
+    const canceled = expect(read(slow, 60_000)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const cancel =
+      "select pg_cancel_backend(pid) from pg_stat_activity where datname = $1 and query like '%pg_sleep(20)%'";
+    await expect.poll(async () => (await superuser.query(cancel, [database()])).rowCount).toBe(1);
+    await canceled;
+    expect(opened.store.isHanging?.(id)).toBe(true);
+    await read("select 1 as one where 'tenant_id = $1' <> $1", 5_000);
     await expect(read(slow, 200)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(opened.store.isHanging?.(id)).toBe(true);
     expect(opened.store.isHanging?.('other')).toBe(false);
