@@ -30,6 +30,7 @@ import { countRecords } from '../../packages/service/storage/counts/range.ts';
 import { checkRecords } from '../../packages/service/storage/maintenance/check-records.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { dateCommits } from '../../packages/service/storage/tables/date-commits.ts';
 import { sweepTombstones } from '../../packages/service/storage/tables/history.ts';
 import {
   putRejections,
@@ -252,6 +253,7 @@ const uses: Readonly<Record<string, Case>> = {
   eraseRecords: (store, tenant) =>
     eraseRecords(store, tenant, () => new Set(['id7', 'id8']), { column: 'iccid', value: '1' }),
   eraseSubscriptions: (store, tenant) => eraseSubscriptions(operator(store), tenant, { email: 'ada@example.com' }),
+  dateCommits: (store, tenant) => dateCommits(store, tenant, 1_700_000_000),
   showTenant: (store, tenant) => showTenant({ store }, tenant),
   requireTenant: (store, tenant) => requireTenant(store, tenant),
   deleteTenant: (store, tenant) => deleteTenant(operator(store), tenant),
