@@ -11,7 +11,6 @@ import { linkPackages } from '../examples/link-packages.ts';
 import { makeCommandFolder } from '../support/command-folder.ts';
 import { drawPart } from '../support/draw.ts';
 import { eventually, startMsMax } from '../support/eventually.ts';
-import { startCommand, untilWritten } from '../support/run-command.ts';
 import { exampleEnds, exampleLines } from './example-lines.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -91,31 +90,6 @@ describe('the commands of the README', () => {
     expect(withoutDates(JSON.stringify(documented))).toBe(withoutDates(JSON.stringify(real)));
     const totalOf = (answer: string) => /^x-total-count: (\d+)/m.exec(answer)?.[1];
     expect(totalOf(shown)).toBe(totalOf(stdout));
-  });
-
-  test('the commands under "Use it" lead from an empty folder to a report', async () => {
-    const port = String(await freePort());
-    const commands = makeCommandFolder();
-    onTestFinished(() => rmSync(commands.folder, { recursive: true }));
-    const own = { ...environment, PORT: port, PATH: commands.environment.PATH };
-    const [create = '', load = '', createClient = '', serve = ''] = blockWith('tenant create').split(/(?<=\n)/);
-    const home = { ...own, XDG_CONFIG_HOME: folder };
-    for (const line of [create, load, createClient]) {
-      const { status, stderr } = run(line, home);
-      expect([line, status, stderr]).toEqual([line, 0, '']);
-    }
-    expect(serve).toBe('npx subreport serve\n');
-    const serving = startCommand(['subreport', 'serve'], {
-      program: ['npx'],
-      environment: { PORT: port },
-      cwd: folder,
-    });
-    onTestFinished(() => void serving.child.kill('SIGTERM'));
-    await untilWritten(serving, '"serving"');
-    const { stdout, stderr } = run(`set -e\n${blockWith('npx subreport login --profile acme')}`, home);
-    expect([stdout, stderr]).toEqual([expect.stringContaining('which has 5 subscriptions'), '1-5 of 5\n']);
-    serving.child.kill('SIGTERM'); // to npx alone
-    expect((await serving.ended).stdout).toContain('"stopped"');
   });
 
   test('the lines of examples/README.md run against the demo', async () => {

@@ -6,12 +6,13 @@ import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../tools/free-port.ts';
-import { makeCommandFolder } from '../support/command-folder.ts';
+import { blocksOf, makeCommandFolder } from '../support/command-folder.ts';
 import { hasTools } from '../support/has-tools.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(root, 'docs/readers/tutorial.md'), 'utf8');
+const readme = readFileSync(join(root, 'README.md'), 'utf8').split('\n## Use it\n')[1] ?? '';
 const run = promisify(execFile);
 
 /** The command blocks in order, each with the output that the page shows for it. */
@@ -19,7 +20,7 @@ const [start, ...steps] = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?
   ([, commands = '', shown]) => ({ commands, shown }),
 );
 
-describe.runIf(hasTools('curl', 'jq'))('docs/readers/tutorial.md', () => {
+describe.runIf(hasTools('curl', 'jq'))('"Use it" of the README and then docs/readers/tutorial.md', () => {
   let folder: string;
   let environment: NodeJS.ProcessEnv;
   let service: RunningCommand;
@@ -31,7 +32,7 @@ describe.runIf(hasTools('curl', 'jq'))('docs/readers/tutorial.md', () => {
   const outputOf = (command: string): string =>
     outputs[steps.findIndex(({ commands }) => commands.includes(command))] ?? '';
   const synced = (): string => readFileSync(join(folder, 'nightly/subscriptions.csv'), 'utf8');
-  const sync = (credentials = 'acme-nightly.json') =>
+  const sync = (credentials = 'globex-nightly.json') =>
     run('examples/nightly-sync.sh', [url, credentials, 'nightly'], { cwd: folder });
   const fetchAs = async (file: string, path: string): Promise<Response> => {
     const { client_id, client_secret } = JSON.parse(readFileSync(join(folder, file), 'utf8'));
@@ -61,18 +62,29 @@ describe.runIf(hasTools('curl', 'jq'))('docs/readers/tutorial.md', () => {
   beforeAll(async () => {
     const made = makeCommandFolder();
     folder = made.folder;
-    environment = made.environment;
+    environment = { ...made.environment, XDG_CONFIG_HOME: folder };
     cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
     port = String(await freePort());
     url = `http://127.0.0.1:${port}`;
-    await startService(['serve', '--demo']);
   });
   afterAll(async () => {
     await stopService();
     rmSync(folder, { recursive: true });
   });
 
+  test('the commands under "Use it" lead from an empty folder to a report', async () => {
+    const [create = '', report = ''] = blocksOf(readme, 'sh');
+    const [commands = '', rest] = create.split('npx subreport serve\n');
+    expect(rest).toBe('');
+    await runBlocks([{ commands }]);
+    await startService(['serve']);
+    await runBlocks([{ commands: report }]);
+    expect(outputs.splice(0).at(-1)).toContain('which has 5 subscriptions');
+    await stopService();
+  });
+
   test('has commands that run unchanged and print what the page shows', async () => {
+    await startService(['serve', '--demo']);
     expect(start?.commands).toBe('npm ci\nnpm start\n'); // the test of the README runs it
     const serve = steps.findIndex(({ commands }) => commands === 'npx subreport serve\n');
     await runBlocks(steps.slice(0, serve));
@@ -86,8 +98,8 @@ describe.runIf(hasTools('curl', 'jq'))('docs/readers/tutorial.md', () => {
   });
 
   test('leaves nothing in the clone that git does not ignore', async () => {
-    const written = readdirSync(folder).filter((name) => name !== '.bin' && name !== 'examples');
-    expect(written).toContain('acme-nightly.json');
+    const written = readdirSync(folder).filter((name) => !['.bin', 'examples', 'subreport'].includes(name));
+    expect(written).toContain('globex-nightly.json');
     const paths = written.map((name) => (statSync(join(folder, name)).isDirectory() ? `${name}/` : name));
     const { stdout } = await run('git', ['check-ignore', ...paths], { cwd: root });
     expect(stdout.trim().split('\n').sort()).toEqual(paths.sort());
@@ -102,9 +114,9 @@ describe.runIf(hasTools('curl', 'jq'))('docs/readers/tutorial.md', () => {
   test('has a synced CSV with the cells of format=csv, guarded against formulas', async () => {
     const rows = readFileSync(join(folder, 'examples/subscriptions.csv'), 'utf8');
     writeFileSync(join(folder, 'formulas.csv'), rows.replaceAll(/device-(\d+)/g, `"=+""'-@$1"`));
-    await runCommand(['import', 'formulas.csv', '--tenant', 'acme', '--replace'], { cwd: folder });
+    await runCommand(['import', 'formulas.csv', '--tenant', 'globex', '--replace'], { cwd: folder });
     await sync();
-    const exported = await (await fetchAs('acme-nightly.json', '?all=true&format=csv')).text();
+    const exported = await (await fetchAs('globex-nightly.json', '?all=true&format=csv')).text();
     expect(parse(synced())).toEqual(parse(exported));
     expect(synced()).toContain(`"'=+""'-@`);
   });
@@ -112,7 +124,7 @@ describe.runIf(hasTools('curl', 'jq'))('docs/readers/tutorial.md', () => {
   test('has a script that removes a deleted record, and reads everything again when its copy is damaged', async () => {
     const [header, first = '', ...rest] = synced().split('\n');
     const [id = ''] = first.split(',');
-    await runCommand(['subscription', 'delete', '--tenant', 'acme', '--id', JSON.parse(id)], { cwd: folder });
+    await runCommand(['subscription', 'delete', '--tenant', 'globex', '--id', JSON.parse(id)], { cwd: folder });
     await sync();
     expect(synced()).toBe([header, ...rest].join('\n'));
     writeFileSync(join(folder, 'nightly/copy.ndjson'), '{"id":"a copy that was cut off"}\n');
@@ -130,7 +142,7 @@ describe.runIf(hasTools('curl', 'jq'))('docs/readers/tutorial.md', () => {
 
   test('has a script that exits with 1 and keeps its files when its client is refused', async () => {
     const before = synced();
-    writeFileSync(join(folder, 'wrong.json'), '{"client_id":"acme-nightly","client_secret":"wrong"}');
+    writeFileSync(join(folder, 'wrong.json'), '{"client_id":"globex-nightly","client_secret":"wrong"}');
     await expect(sync('wrong.json')).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('no access token, status 401'),

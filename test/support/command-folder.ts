@@ -10,7 +10,7 @@ export const blocksOf = (page: string, language: string): string[] =>
 
 /** A temporary folder in which `npx subreport` runs the program, and the environment for it. */
 export function makeCommandFolder(): { readonly folder: string; readonly environment: NodeJS.ProcessEnv } {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-docs-'));
+  const folder = mkdtempSync(join(tmpdir(), 'subreport docs-'));
   const bin = join(folder, '.bin');
   mkdirSync(bin);
   // from the bundle, if this is a run of tests: the sources take 2.5 times the CPU time
