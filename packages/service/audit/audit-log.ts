@@ -17,19 +17,15 @@ export interface AuditLog {
   readonly record: (events: readonly AuditEvent[]) => Promise<void>;
 }
 
-/** Receives the number of entries that were stored, or that the store did not accept. */
-interface AuditMeasure {
-  readonly recorded: (event: AuditEvent) => void;
-  readonly writeFailed: (events: number) => void;
-}
-
 interface AuditLogOptions {
   readonly store: Store;
   /** UTC epoch seconds. */
   readonly now: () => number;
   /** Writes a line of the log stream. */
   readonly write: (entry: WrittenEntry) => void;
-  readonly measure?: AuditMeasure | undefined;
+  readonly measure?:
+    | { readonly recorded: (event: AuditEvent) => void; readonly writeFailed: (events: number) => void }
+    | undefined;
 }
 
 /** Longest JSON of the details, in characters; the table has the same limit. */

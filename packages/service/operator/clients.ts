@@ -90,15 +90,12 @@ export const updateClient = (context: OperatorContext, clientId: string, edit: C
     return describeDetails(await editClient(directory, context.now(), clientId, edit));
   });
 
-/** How to replace the secret of a client. */
-interface Rotation {
-  readonly secret?: string | undefined;
-  readonly overlapHours: number;
-  readonly revokeTokens: boolean;
-}
-
 /** Gives a client a new secret. */
-export const rotateClient = (context: OperatorContext, clientId: string, rotation: Rotation) =>
+export const rotateClient = (
+  context: OperatorContext,
+  clientId: string,
+  rotation: { readonly secret?: string | undefined; readonly overlapHours: number; readonly revokeTokens: boolean },
+) =>
   performOn(
     context,
     'client.rotate',

@@ -228,12 +228,6 @@ function secondsOf(parameter: 'since' | 'until', instant: string | undefined): n
   throw new ProblemError(describeFaults([fault], false));
 }
 
-/** The page of a list that a request asks for. */
-interface PageQuery {
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
 /** A page of a list as it is sent. */
 interface Page<T> {
   readonly data: readonly T[];
@@ -246,7 +240,7 @@ interface Page<T> {
  * item.
  */
 async function readPage<Item, Shown>(
-  { limit = listLimitDefault, cursor }: PageQuery,
+  { limit = listLimitDefault, cursor }: { readonly limit?: number; readonly cursor?: string },
   { keyParts, read, keyOf, show }: ListSource<Item, Shown>,
 ): Promise<Page<Shown>> {
   const after = cursor === undefined ? Array<string>(keyParts).fill('') : parseCursor(cursor, keyParts);

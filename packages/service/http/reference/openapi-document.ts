@@ -59,7 +59,9 @@ export interface OpenApiOperation {
   readonly description: string;
   readonly parameters?: readonly (OpenApiParameter | Reference)[];
   readonly requestBody?: { readonly description: string; readonly content: Readonly<Record<string, MediaType>> };
-  readonly responses: Readonly<Record<string, OpenApiResponse>>;
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: Readonly<Record<string, MediaType>> }>
+  >;
   readonly 'x-codeSamples': readonly { readonly label: string; readonly source: string }[];
 }
 
@@ -69,11 +71,6 @@ export interface OpenApiParameter {
   readonly required?: boolean;
   readonly description: string;
   readonly schema: JsonSchema;
-}
-
-interface OpenApiResponse {
-  readonly description: string;
-  readonly content?: Readonly<Record<string, MediaType>>;
 }
 
 export interface MediaType {

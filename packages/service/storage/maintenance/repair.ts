@@ -9,10 +9,6 @@ import { countCharge } from '../tables/storage-use.ts';
 import { changeProblems, keptVersions, pastProblems } from './check-history.ts';
 import { columnsOfRecord, differingColumns, recordColumns } from './check-records.ts';
 
-interface RepairOptions {
-  readonly nowSeconds: number;
-}
-
 /** What a repair leads to. */
 interface Repaired {
   /** The tenant's next revision. */
@@ -38,7 +34,7 @@ const readRows = 1_000;
  *
  * Returns `undefined` for a tenant that is being deleted, or was: what it wrote could stay.
  */
-export function* repairSubscriptions(options: RepairOptions): CountWork<Repaired | undefined> {
+export function* repairSubscriptions(options: { readonly nowSeconds: number }): CountWork<Repaired | undefined> {
   const [[tenant] = []] = yield [ask(selectTenant)];
   if (tenant === undefined || tenant.deletion_started_at !== null) return undefined;
   const known = Number(tenant.revision);

@@ -31,12 +31,6 @@ interface TextAround {
   readonly after: readonly string[];
 }
 
-/** Where the text of a record has the fields that have no column. */
-interface RecordTexts {
-  readonly productName: TextAround;
-  readonly productPeriod: TextAround;
-}
-
 const all = 'subscription where tenant_id = $1 and revision >= 0';
 
 /**
@@ -80,7 +74,7 @@ export async function readFindings(
   reader: TenantReader,
   engine: Store['engine'],
   nowSeconds: number,
-  { productName, productPeriod }: RecordTexts,
+  { productName, productPeriod }: { readonly productName: TextAround; readonly productPeriod: TextAround },
 ): Promise<readonly Finding[]> {
   const found: Finding[] = await findRecords(reader, nowSeconds, productPeriod);
   for (const [kind, [column, having]] of entriesOf(sharedKinds))

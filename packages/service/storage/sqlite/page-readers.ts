@@ -1,11 +1,6 @@
 import type { Row, SqlValue } from '../store.ts';
 import { SqliteConnection, sqliteOpenWaitMs } from './connection.ts';
 
-interface BoundStatement {
-  readonly sql: string;
-  readonly values: readonly SqlValue[];
-}
-
 /**
  * Maximum connections for work that waits. Each holds one snapshot, and all run on the main thread,
  * so more would only wait for each other.
@@ -25,7 +20,7 @@ export class SqlitePageReaders {
   }
 
   /** Returns the rows of a statement. It runs without waiting, so one connection suffices. */
-  readAtOnce({ sql, values }: BoundStatement): readonly Row[] {
+  readAtOnce({ sql, values }: { readonly sql: string; readonly values: readonly SqlValue[] }): readonly Row[] {
     this.#atOnce ??= this.#open();
     return this.#atOnce.all(sql, values);
   }
