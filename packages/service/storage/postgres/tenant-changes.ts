@@ -21,9 +21,6 @@ export interface ChangeParts extends ChangeOptions {
   use<T>(work: (client: pg.ClientBase) => Promise<T>, how: Omit<Use, 'deadline'>): Promise<T>;
 }
 
-/** Runs work in a transaction. */
-type TenantWork<T> = (run: RunStatement) => Promise<T>;
-
 /** Runs a change. A repair, which reads all rows of the tenant, has a connection of its own. */
 export function runChange(parts: ChangeParts, change: TenantChange): Promise<unknown> {
   const { tenant, kind } = change;
@@ -53,7 +50,7 @@ export const writeTenant = (
   inPool(parts, tenant, (run) => Promise.all(statements.map(({ sql, values }) => run(sql, [tenant, ...values]))));
 
 /** It may exceed a request's time limit. */
-function inPool<T>(parts: ChangeParts, tenant: TenantId, work: TenantWork<T>): Promise<T> {
+function inPool<T>(parts: ChangeParts, tenant: TenantId, work: (run: RunStatement) => Promise<T>): Promise<T> {
   const limit = limitTime(changeMsMax, changeMsMax);
   return parts.use((client) => inTenant(parts, client, tenant, limit, work), { tenant, longestMs: changeMsMax });
 }
@@ -63,7 +60,7 @@ function inTenant<T>(
   client: pg.ClientBase,
   tenant: TenantId,
   limit: string,
-  work: TenantWork<T>,
+  work: (run: RunStatement) => Promise<T>,
 ): Promise<T> {
   const run: RunStatement = (text, values) => statements.query(client, text, values);
   return statements.inTenant(client, begin, tenant, async () => {
