@@ -1,18 +1,9 @@
 import { expect, test } from 'vitest';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
 import type { DescribedChange, Subscription } from '../../../client/index.ts';
 import { groupByImport } from './listed-changes.ts';
 
-const record: Subscription = {
-  id: 'a',
-  status: 'ACTIVE',
-  activationDate: '2026-01-01T00:00:00Z',
-  expirationDate: '2026-01-31T00:00:00Z',
-  createdDate: '2026-01-01T00:00:00Z',
-  product: { id: 'p', name: 'Europe 5 GB', period: 30, period_unit: 'DAYS', plan_id: 'plan' },
-  iccid: '8944500102198304826',
-  device_id: 'd',
-  auto_renew: 'true',
-};
+const record: Subscription = JSON.parse(subscriptionRow({ id: 'a' }).record);
 const first = { import_id: 'one', committed_at: '2026-11-20T10:00:00Z' };
 const added: DescribedChange = { ...record, id: 'added', kind: 'added', ...first };
 const depleted: DescribedChange = {

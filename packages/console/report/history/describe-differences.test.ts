@@ -1,21 +1,13 @@
 import { expect, test } from 'vitest';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
 import type { Subscription } from '../../../client/index.ts';
 import { recordColumns } from '../../../contract/csv.ts';
 import { recordWith } from '../../../contract/record-fields.ts';
 import { showDaysIn } from '../../ui/format-date.ts';
 import { describeDifferences, rawDifferences } from './describe-differences.ts';
 
-const record: Subscription = {
-  id: 'a',
-  status: 'ACTIVE',
-  activationDate: '2026-01-01T00:00:00Z',
-  expirationDate: '2026-01-31T00:00:00Z',
-  createdDate: '2026-01-01T00:00:00Z',
-  product: { id: 'p', name: 'Europe 5 GB', period: 30, period_unit: 'DAYS', plan_id: 'plan' },
-  iccid: '8944500102198304826',
-  device_id: 'd',
-  auto_renew: 'true',
-};
+const expirationDate = Date.parse('2026-01-31') / 1000;
+const record: Subscription = JSON.parse(subscriptionRow({ id: 'a', expirationDate }).record);
 
 test('only the fields that differ are described, in the words of the table', () => {
   const after = { ...record, status: 'DEPLETED', expirationDate: '2026-03-02T00:00:00Z' };
@@ -41,9 +33,11 @@ test('days are those of the time zone of the pages', () => {
 test('another product is one line, and the same name of another product is its id', () => {
   const product = { ...record.product, id: 'q' };
   expect(describeDifferences(record, { ...record, product: { ...product, name: 'Asia' } })).toEqual([
-    { label: 'Product', from: 'Europe 5 GB', to: 'Asia' },
+    { label: 'Product', from: 'Europe 1 GB', to: 'Asia' },
   ]);
-  expect(describeDifferences(record, { ...record, product })).toEqual([{ label: 'Product id', from: 'p', to: 'q' }]);
+  expect(describeDifferences(record, { ...record, product })).toEqual([
+    { label: 'Product id', from: 'product-1', to: 'q' },
+  ]);
 });
 
 test('every column of CSV but the id is compared, with the values of the service', () => {
