@@ -48,7 +48,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const hasConsole = options.hasConsole && consoleIsBuilt();
   if (options.hasConsole) addConsoleApi(app, options, addSubscriptionRoutes);
   if (hasConsole) await addConsolePages(app, 'report');
-  addHomeRoute(app, { listener: 'report', baseUrl: publicUrl, hasConsole });
+  addHomeRoute(app, hasConsole);
   await addDocsRoutes(app, { listener: 'report', title: 'subreport: the API', publicUrl, limits: report.limits });
   return app;
 }

@@ -85,7 +85,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   if (hasConsole) await addConsolePages(app, 'operator');
   const { publicUrl } = options;
   await addDocsRoutes(app, { listener: 'operator', title: 'subreport: the operator', publicUrl });
-  addHomeRoute(app, { listener: 'operator', baseUrl: '', hasConsole });
+  addHomeRoute(app, hasConsole);
   return app;
 }
 

@@ -43,7 +43,7 @@ const kinds: Readonly<Record<string, () => Promise<Headers>>> = {
   'the key set': () => headersOf('/oauth2/jwks'),
   health: () => headersOf('/healthz'),
   'the contract': () => headersOf('/openapi.json'),
-  'the redirect at /': () => headersOf('/', { accept: 'text/html' }),
+  'the redirect at /': () => headersOf('/'),
   'the docs': () => headersOf('/docs'),
   'a file of the docs': () => headersOf('/docs/reference.css'),
   ...(consoleIsBuilt() && { 'the console': () => headersOf('/console') }),
