@@ -49,44 +49,32 @@ async function ensureKeysOf(options: KeyRingOptions, purpose: KeyPurpose): Promi
   const stored = await Promise.all(rows.map(async (row) => ({ row, ...(await cipher.open(row.jwk)) })));
   const exposed = cipher.encrypts ? stored.filter((key) => key.storedAs === 'clear') : [];
   const [newest] = stored;
-  if (newest === undefined || exposed.length > 0) await addKey(options, purpose, newest, now());
-  else if (purpose === 'access' && !fits(options, newest)) {
-    await addKey(options, purpose, newest, now() + keyLeadSeconds);
-  }
+  // another process may have just added one
+  const add = async (activatesAt: number) =>
+    insertAuthKey(store, await makeKey(options, purpose, { newest: newest?.row, activatesAt }));
+  if (newest === undefined || exposed.length > 0) await add(now());
+  else if (purpose === 'access' && !fits(options, newest)) await add(now() + keyLeadSeconds);
   for (const { row, jwk } of stored.filter((key) => key.storedAs === 'previous')) {
     await rewriteAuthKey(store, { ...row, jwk: await cipher.seal(jwk) });
   }
-  if (exposed.length > 0)
-    await deleteAuthKeys(
-      store,
-      exposed.map(({ row }) => row),
-    );
+  const exposedRows = exposed.map(({ row }) => row);
+  if (exposed.length > 0) await deleteAuthKeys(store, exposedRows);
   return exposed.length > 0;
-}
-
-/** Inserts the next key, unless another process has just done so. */
-async function addKey(
-  options: KeyRingOptions,
-  purpose: KeyPurpose,
-  newest: StoredKey | undefined,
-  activatesAt: number,
-): Promise<void> {
-  const sequence = (newest?.row.sequence ?? 0) + 1;
-  await insertAuthKey(options.store, await makeKey(options, purpose, { sequence, activatesAt }));
 }
 
 const fits = ({ algorithm }: KeyRingOptions, { row, jwk }: StoredKey): boolean =>
   row.alg === algorithm && isStrongEnough(JSON.parse(jwk) as JWK);
 
-/** Creates a new key of a purpose, as a row to store. */
+/** Creates the key that follows the newest one of a purpose, as a row to store. */
 export async function makeKey(
   { cipher, algorithm, now }: KeyRingOptions,
   purpose: KeyPurpose,
-  place: Pick<AuthKeyRow, 'sequence' | 'activatesAt'>,
+  { newest, activatesAt }: { readonly newest: AuthKeyRow | undefined; readonly activatesAt: number },
 ): Promise<AuthKeyRow> {
+  const sequence = (newest?.sequence ?? 0) + 1;
   const signs = purpose === 'access';
   const jwk: JWK = signs ? await newSigningJwk(algorithm) : { kty: 'oct', k: randomBytes(32).toString('base64url') };
   const kid = signs ? (await toSigningKey(jwk, algorithm)).kid : randomId();
   const alg = signs ? algorithm : 'HS256';
-  return { purpose, kid, alg, jwk: await cipher.seal(JSON.stringify(jwk)), createdAt: now(), ...place };
+  return { purpose, sequence, kid, alg, jwk: await cipher.seal(JSON.stringify(jwk)), createdAt: now(), activatesAt };
 }

@@ -67,7 +67,7 @@ export async function planNextKey(
     );
   }
   const activatesAt = mode === 'soon' ? now() + keyLeadSeconds : now();
-  const made = await makeKey(options, purpose, { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt });
+  const made = await makeKey(options, purpose, { newest: rows[0], activatesAt });
   const old = scheduled.filter(({ state }) => mode === 'compromised' || state === 'dead').map(({ key }) => key);
   return async (directory) => {
     if (!(await insertAuthKey(directory, made))) {
@@ -110,8 +110,7 @@ async function rotateIfDue(options: KeyRingOptions, purpose: KeyPurpose, record:
   const rows = await listAuthKeys(store, purpose);
   const { dueAt, isWaiting } = planRotation(rows, rotationDays, now());
   if (dueAt === null || isWaiting || now() < dueAt) return;
-  const place = { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt: now() + keyLeadSeconds };
-  const key = await makeKey(options, purpose, place);
+  const key = await makeKey(options, purpose, { newest: rows[0], activatesAt: now() + keyLeadSeconds });
   const old = scheduleKeys(rows, lifetimes, now()).slice(keptMin);
   const dead = old.filter(({ state }) => state === 'dead').map((each) => each.key);
   const written = await store.transact(async (directory) => {
