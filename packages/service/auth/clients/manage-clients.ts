@@ -59,7 +59,7 @@ export async function createExternalClient(
   client: Pick<NewClient, 'tenant' | 'name'> & { readonly clientId: string },
 ): Promise<{ readonly client_id: string }> {
   requireClientId(client.clientId);
-  await insertNew(store, nowSeconds, { ...client, grants: [] }, undefined);
+  await insertNew(store, nowSeconds, { ...client, grants: [] });
   return { client_id: client.clientId };
 }
 
@@ -98,24 +98,13 @@ function requireClientId(clientId: string): void {
 async function insertNew(
   store: Directory,
   nowSeconds: number,
-  requested: NewClient & { readonly clientId: string; readonly grants: readonly GrantType[] },
-  secretHash: string | undefined,
+  { scopes = defaultScopes, ...client }: NewClient & Pick<ClientRow, 'clientId' | 'grants'>,
+  secretHash?: string,
 ): Promise<void> {
-  const client = {
-    clientId: requested.clientId,
-    tenant: requested.tenant,
-    grants: requested.grants,
-    scopes: requested.scopes ?? defaultScopes,
-    createdAt: nowSeconds,
-    disabledAt: null,
-    lastUsedAt: null,
-    name: requested.name ?? null,
-    ...(requested.refreshTokenUse !== undefined && { refreshTokenUse: requested.refreshTokenUse }),
-  };
-  if (await insertClient(store, client, secretHash)) return;
+  if (await insertClient(store, { ...client, scopes, createdAt: nowSeconds }, secretHash)) return;
   throw new ClientError(
     'CONFLICT',
-    `Cannot create the client: its id must not be in use: current value is '${requested.clientId}'`,
+    `Cannot create the client: its id must not be in use: current value is '${client.clientId}'`,
   );
 }
 

@@ -71,18 +71,10 @@ const defaultOverlapHours = 24;
 function addClientRoutes(add: AddRoute): void {
   addReading(add);
   addStates(add);
-  add('createClient', ({ context, body }) =>
-    createClient(context, {
-      tenant: body.tenant,
-      clientId: body.client_id,
-      name: body.name,
-      secret: body.client_secret,
-      grants: body.grants,
-      scopes: body.scopes,
-      refreshTokenUse: body.refresh_token_use,
-      external: body.external,
-    }),
-  );
+  add('createClient', ({ context, body }) => {
+    const { client_id: clientId, client_secret: secret, refresh_token_use: refreshTokenUse, ...client } = body;
+    return createClient(context, { ...client, clientId, secret, refreshTokenUse });
+  });
   add('updateClient', ({ context, params: { client_id: id = '' }, body }) => {
     const { refresh_token_use: refreshTokenUse, rate_limit_per_minute: rateLimit, ...edit } = body;
     return updateClient(context, id, { ...edit, refreshTokenUse, rateLimit });

@@ -2,10 +2,8 @@ import { type Directory, type DirectoryStatement, directoryStatement } from '../
 import { type ClientRow, findClient, type RefreshTokenUse } from './client.ts';
 import { writeOne } from './write-one.ts';
 
-type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse' | 'rateLimit' | 'name'> & {
-  readonly name?: string | null;
-  readonly refreshTokenUse?: RefreshTokenUse;
-};
+type NewClientRow = Pick<ClientRow, 'clientId' | 'tenant' | 'grants' | 'scopes' | 'createdAt'> &
+  Pick<ClientEdit, 'name' | 'refreshTokenUse'>;
 
 /** Creates a client with its first secret, if any; returns `false` if the id is taken. */
 export async function insertClient(

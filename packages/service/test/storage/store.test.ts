@@ -250,19 +250,8 @@ describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
 
     test('of many rotations of one generation exactly one succeeds, and none extends a family past its maximum age', async () => {
       const tenant = await tenantOf('families');
-      await insertClient(
-        store,
-        {
-          clientId: 'c2',
-          tenant,
-          grants: ['refresh_token'],
-          scopes: ['s'],
-          createdAt: 5,
-          disabledAt: null,
-          lastUsedAt: null,
-        },
-        'h',
-      );
+      const client = { clientId: 'c2', tenant, grants: ['refresh_token'], scopes: ['s'], createdAt: 5 };
+      await insertClient(store, client, 'h');
       const family = {
         id: 'f',
         clientId: 'c2',
