@@ -112,19 +112,14 @@ function describeFrameworkError(error: unknown, { routeOptions }: FastifyRequest
   );
 }
 
-const frameworkCodes: Readonly<Record<number, ErrorCode>> = {
-  ...Object.fromEntries(
-    (['INVALID_HTTP_MESSAGE', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const).map((code) => [
-      errorTable[code].status,
-      code,
-    ]),
-  ),
-  // the static file handler's status for a path outside its folder
-  [errorTable.ACCESS_DENIED.status]: 'NOT_FOUND',
-};
+const frameworkCodes: Readonly<Record<number, ErrorCode>> = Object.fromEntries(
+  (['INVALID_HTTP_MESSAGE', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const).map((code) => [
+    errorTable[code].status,
+    code,
+  ]),
+);
 
 const frameworkMessages: Partial<Record<ErrorCode, string>> = {
-  NOT_FOUND: unknownPath,
   INVALID_HTTP_MESSAGE:
     'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must match its Content-Length',
   UNSUPPORTED_MEDIA_TYPE:
