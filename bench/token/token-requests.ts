@@ -26,25 +26,6 @@ export function refreshSide(name: string, server: TokenServer): Side {
   };
 }
 
-/** New access tokens, issued to the clients in turn. */
-export async function mintTokens({ port, tokenPath, clients }: TokenServer, count: number): Promise<string[]> {
-  const each = Math.ceil(count / clients.length);
-  const tokens = await Promise.all(
-    clients.map(async (client) => {
-      const minted: string[] = [];
-      while (minted.length < each) {
-        const response = await fetch(`http://127.0.0.1:${port}${tokenPath}`, {
-          method: 'POST',
-          body: new URLSearchParams({ grant_type: 'client_credentials', ...client }),
-        });
-        minted.push(((await response.json()) as { access_token: string }).access_token);
-      }
-      return minted;
-    }),
-  );
-  return tokens.flat();
-}
-
 function tokenRequest({ tokenPath }: TokenServer, client: ClientCredentialsOnce): Buffer {
   return formRequest(tokenPath, { grant_type: 'client_credentials', ...client });
 }

@@ -12,7 +12,7 @@ export interface TokenServer extends ServerProcess {
   readonly clients: readonly ClientCredentialsOnce[];
 }
 
-/** Starts our service with the measured routes. */
+/** Starts our service, access log included. */
 export async function startService(
   { store, environment }: BenchStore,
   tenant: TenantId,
@@ -20,12 +20,10 @@ export async function startService(
 ): Promise<TokenServer> {
   const clients: ClientCredentialsOnce[] = [];
   while (clients.length < clientCount) clients.push(await createClient(store, until, { tenant }));
-  const server = await startServer('bench/token/measured-service.ts', [], {
+  const server = await startServer('packages/service/cli/main.ts', ['serve'], {
     RATE_LIMIT_PER_MINUTE: '0',
     ...environment,
     MANAGEMENT_PORT: '0',
-    ACCESS_TOKEN_SECONDS: '86400',
-    BENCH_TENANT: tenant,
   });
   return { ...server, tokenPath: operations.issueToken.path, clients };
 }

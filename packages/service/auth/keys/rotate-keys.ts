@@ -131,9 +131,8 @@ interface RotationPlan {
 
 /**
  * Plans the rotation of one purpose by the age of its current key, given the keys newest first and
- * the days for which a key is used; 0 means without a limit. A
- * new key that takes over later than after the lead time was created by a clock that was ahead: it
- * does not delay the rotation.
+ * the days for which a key is used; 0 means without a limit. A new key that takes over later than
+ * after the lead time was created by a clock that was ahead: it does not delay the rotation.
  */
 export function planRotation(
   keys: readonly Pick<AuthKeyRow, 'purpose' | 'activatesAt'>[],
