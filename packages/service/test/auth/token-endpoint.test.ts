@@ -7,7 +7,6 @@ import { expectProblem, expectTokenError } from '../../../../test/support/expect
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import { rotateClientSecret } from '../../auth/clients/manage-clients.ts';
-import type { FixedLimits } from '../../cli/settings/fixed-limits.ts';
 import { disableClient } from '../../storage/tables/client-changes.ts';
 
 const drawn = drawOne(engines, import.meta.url);
@@ -386,14 +385,6 @@ describe.each(drawn)('the token endpoint on $engine', ({ openTestStore }) => {
       await refreshed(other.refresh_token);
     });
 
-    test('32: ten concurrent refreshes within the grace all get the same successor', async () => {
-      const { refresh_token: token } = await issue();
-      const answers = await Promise.all(Array.from({ length: 10 }, () => refreshed(token)));
-      expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
-      await refreshed(answers[0]?.refresh_token);
-      await expectTokenError(await refresh(token), 'invalid_grant');
-    });
-
     test('35 (RFC 6749 §1.5): an access token is no refresh token, and a refresh token is no access token', async () => {
       const token = await issue();
       await expectTokenError(await refresh(token.access_token), 'invalid_grant');
@@ -526,39 +517,14 @@ function statusFrom(service: TestService, form: Record<string, string>, localAdd
 }
 
 describe('time at the token endpoint', () => {
-  const form = (client: TestClient, token: string | undefined) => ({
-    grant_type: 'refresh_token',
-    refresh_token: token ?? '',
-    ...client,
-  });
-  const chosenSecret = 'correct horse battery';
-  const start = async (environment: Record<string, string>, secret?: string, fixed: Partial<FixedLimits> = {}) => {
-    const service = await startService(await engines[0].openTestStore(), environment, fixed);
-    const tenant = await service.createTenant('acme');
-    const client = await service.createClient(tenant, secret === undefined ? {} : { secret });
-    const token = async (request: Record<string, string>): Promise<TokenResponse> =>
-      (await (await service.postToken(request)).json()) as TokenResponse;
-    return { service, client, token };
+  const start = async (environment: Record<string, string>, tokenFailuresPerMinute: number) => {
+    const service = await startService(await engines[0].openTestStore(), environment, { tokenFailuresPerMinute });
+    const secret = 'correct horse battery';
+    return { service, client: await service.createClient(await service.createTenant('acme'), { secret }) };
   };
 
-  test('32 with REFRESH_GRACE_SECONDS=0: of ten concurrent refreshes at most one succeeds, and the family is revoked', async () => {
-    const { service, client, token } = await start({ REFRESH_GRACE_SECONDS: '0' });
-    const first = await token({ grant_type: 'client_credentials', ...client });
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => service.postToken(form(client, first.refresh_token))),
-    );
-    const good = answers.filter(({ status }) => status === 200);
-    expect(good.length).toBeLessThanOrEqual(1);
-    for (const answer of good)
-      await expectTokenError(
-        await service.postToken(form(client, ((await answer.json()) as TokenResponse).refresh_token)),
-        'invalid_grant',
-      );
-    await service.close();
-  });
-
   test('19 (RFC 6749 §2.3.1): too many failures get 429 with Retry-After, and the client is not locked out from other addresses', async () => {
-    const { service, client } = await start({}, chosenSecret, { tokenFailuresPerMinute: 3 });
+    const { service, client } = await start({}, 3);
     const guess = () =>
       service.postToken({ grant_type: 'client_credentials', client_id: client.client_id, client_secret: 'guess' });
     for (let attempt = 0; attempt < 3; attempt += 1) await expectTokenError(await guess(), 'invalid_client');
@@ -579,8 +545,7 @@ describe('time at the token endpoint', () => {
   });
 
   test('19: behind a trusted proxy the budget belongs to the forwarded address', async () => {
-    const environment = { TRUSTED_PROXIES: '127.0.0.0/8' };
-    const { service, client } = await start(environment, chosenSecret, { tokenFailuresPerMinute: 1 });
+    const { service, client } = await start({ TRUSTED_PROXIES: '127.0.0.0/8' }, 1);
     const from = (address: string, secret: string) =>
       service.postToken(
         { grant_type: 'client_credentials', client_id: client.client_id, client_secret: secret },

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgres } from '../../../../test/support/connect-postgres.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
@@ -80,20 +79,6 @@ describe.each(drawn)('serve --workers on $engine', ({ engine, openTestStore }) =
     await eventually(() => {
       const recent = workers.log().slice(-40);
       expect(new Set(recent.map(({ pid }) => pid))).toEqual(new Set(workers.pids().filter((pid) => pid !== victim)));
-    });
-  });
-
-  test('SIGTERM to a worker: its running requests finish, and it is replaced', async () => {
-    const headers = await headersWithToken();
-    const before = workers.pids();
-    const running = Array.from({ length: 20 }, () => fetchOnce(`${workers.reportUrl}?size=1000`, headers));
-    await sleep(5);
-    const [pid = 0] = before.filter(isAlive);
-    process.kill(pid, 'SIGTERM');
-    expect((await Promise.all(running)).map(({ status }) => status)).toEqual(running.map(() => 200));
-    await eventually(() => {
-      expect(workers.pids()).toHaveLength(before.length + 1);
-      expect(workers.log()).toContainEqual(expect.objectContaining({ pid, level: 'warn', code: null }));
     });
   });
 

@@ -46,6 +46,8 @@ test.each([
   ['/console/connect-api/v1/subscription', 'DELETE', 'GET, HEAD, OPTIONS'],
   ['/console/connect-api/v1/subscription/search', 'GET', 'OPTIONS, POST'],
   ['/connect-api/v1/subscription/search', 'GET', 'OPTIONS, POST'],
+  ['/connect-api/v1/subscription/summary', 'POST', 'GET, HEAD, OPTIONS'],
+  ['/connect-api/v1/subscription/changes', 'POST', 'GET, HEAD, OPTIONS'],
 ])('%s refuses %s and allows %s', async (path, method, allow) => {
   const response = await fetch(service.url + path, { method });
   await expectProblem(response, 'METHOD_NOT_ALLOWED');

@@ -227,19 +227,6 @@ describe.each(drawn)('searching on $engine', ({ openTestStore }) => {
     expect(JSON.stringify(problem)).not.toContain('grace');
   });
 
-  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('%s is not allowed, with or without a token', async (method) => {
-    for (const authorization of [`Bearer ${token}`, '']) {
-      const response = await fetch(`${service.baseUrl}${path}`, { method, headers: { authorization } });
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'OPTIONS, POST']);
-      if (method !== 'HEAD') await expectProblem(response, 'METHOD_NOT_ALLOWED');
-    }
-  });
-
-  test('OPTIONS says what is allowed', async () => {
-    const response = await fetch(`${service.baseUrl}${path}`, { method: 'OPTIONS' });
-    expect([response.status, response.headers.get('allow')]).toEqual([204, 'OPTIONS, POST']);
-  });
-
   test('a search needs a token before its body is read, and an acceptable format', async () => {
     await expectProblem(await post('{', { authorization: '' }), 'UNAUTHORISED');
     await expectProblem(await post('{', { authorization: '', 'content-type': 'text/plain' }), 'UNAUTHORISED');

@@ -4,7 +4,7 @@ import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { services, startService, type TestService } from '../../../../test/support/service.ts';
+import { startService, type TestService } from '../../../../test/support/service.ts';
 import { SubscriptionSummary } from '../../../contract/summary.ts';
 import type { TenantId } from '../../storage/store.ts';
 
@@ -123,22 +123,6 @@ describe.each(drawn)('GET /v1/subscription/summary on $engine', ({ openTestStore
     expect(await response.json()).toMatchObject({ total: 60 });
   });
 
-  test('HEAD has the headers of GET and no body, OPTIONS what is allowed, and no other method is', async () => {
-    const [full, head] = [await send('GET'), await send('HEAD')];
-    expect([head.status, await head.text()]).toEqual([200, '']);
-    for (const name of ['etag', 'x-total-count', 'x-applied-filters', 'content-type'])
-      expect(head.headers.get(name)).toBe(full.headers.get(name));
-    expect([(await send('OPTIONS', {})).status, (await send('OPTIONS', {})).headers.get('allow')]).toEqual([
-      204,
-      'GET, HEAD, OPTIONS',
-    ]);
-    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
-      const response = await send(method);
-      await expectProblem(response, 'METHOD_NOT_ALLOWED');
-      expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
-    }
-  });
-
   test('a summary is available only as JSON', async () => {
     expect((await get('', { accept: 'application/*' })).status).toBe(200);
     for (const accept of ['text/csv', 'application/x-ndjson', 'application/json;q=0'])
@@ -160,15 +144,5 @@ describe.each(drawn)('GET /v1/subscription/summary on $engine', ({ openTestStore
       body: '{"before":"2000-01-01T00:00:00Z"}',
     });
     expect(await search.json()).toMatchObject([{ id: 'summary' }]);
-  });
-});
-
-describe.each(services)('the summary of $service', ({ start }) => {
-  test('requests for summaries count against the rate limit of the report', async () => {
-    const service = await start(await engines[0].openTestStore(), { RATE_LIMIT_PER_MINUTE: '3' });
-    const token = await service.accessToken(await service.createClient(await service.createTenant('acme')));
-    for (const each of [path, '/v1/subscription', path]) expect((await service.get(each, token)).status).toBe(200);
-    await expectProblem(await service.get(path, token), 'TOO_MANY_REQUESTS');
-    await service.close();
   });
 });
