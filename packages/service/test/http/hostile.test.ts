@@ -989,11 +989,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       ['a scope with NUL', 'invalid_scope', (good) => `${grant}&${good}&scope=%00`],
       ['a scope __proto__', 'invalid_scope', (good) => `${grant}&${good}&scope=__proto__`],
       ['NUL for a refresh_token', 'invalid_grant', (good) => `grant_type=refresh_token&refresh_token=%00&${good}`],
-      [
-        'a forged refresh_token',
-        'invalid_grant',
-        (good) => `grant_type=refresh_token&refresh_token=${'A'.repeat(22)}.9999999999.${'A'.repeat(43)}&${good}`,
-      ],
     ])('%s is %s', async (_title, error, bodyOf) => {
       await expectTokenError(await postToken(bodyOf(credentials())), error);
     });
@@ -1009,12 +1004,6 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       const bytes = [...head, 'Transfer-Encoding: gzip, chunked', '', '0', '', ''].join('\r\n');
       const { error_description } = await expectTokenError(await exchange(service.url, bytes), 'invalid_request');
       expect(error_description).toMatch(/'transfer-encoding' must be chunked/);
-    });
-
-    test('a token request without a body is invalid_request', async () => {
-      await expectTokenError(await postToken('', []), 'invalid_request');
-      await expectTokenError(await postToken('', ['Content-Length: 0']), 'invalid_request');
-      await expectTokenError(await postToken('', ['Content-Type: application/json']), 'invalid_request');
     });
 
     test.each([

@@ -166,18 +166,7 @@ describe.each([
     expect(batches).toEqual(['acme\n', 'acme\n']);
   });
 
-  test('limits such a statement about tombstones', async () => {
-    const [, globex] = await loadTwoTenants(opened.store);
-    for (const tenant of [acme, globex]) {
-      await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'gone' })]);
-      await opened.store.deleteSubscriptions(tenant, ['gone']);
-    }
-    const sql = 'select tenant_id, id from subscription_tombstone where tenant_id = $1 or 1 = 1';
-    const rows = await opened.store.readTenant(acme, (reader) => reader.all(sql));
-    expect(rows).toEqual([{ tenant_id: 'acme', id: 'gone' }]);
-  });
-
-  test.each(['subscription_version', 'subscription_commit', 'subscription_erasure'])(
+  test.each(['subscription_version', 'subscription_commit', 'subscription_erasure', 'subscription_tombstone'])(
     'limits such a statement about the history: %s',
     async (table) => {
       const [, globex] = await loadTwoTenants(opened.store);
