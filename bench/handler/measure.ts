@@ -3,7 +3,7 @@ import { startPeers } from '../peers/start-peer.ts';
 import { openBenchPostgres } from '../support/bench-store.ts';
 import { loadDataSet } from '../support/data-set.ts';
 import { startOurs } from '../support/our-service.ts';
-import { printSection } from '../support/results.ts';
+import { printSection, today } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { BothCopies } from './both-copies.ts';
 import { countWrongAnswers, countWrongTotals, type Reader, walkBoth } from './readers.ts';
@@ -12,7 +12,11 @@ import { countWrongAnswers, countWrongTotals, type Reader, walkBoth } from './re
 // change, and for requests that are wrong. Both have the same records and the same changes.
 
 const { values } = parseArgs({
-  options: { records: { type: 'string', default: '10000' }, requests: { type: 'string', default: '500' } },
+  options: {
+    records: { type: 'string', default: '10000' },
+    requests: { type: 'string', default: '500' },
+    write: { type: 'boolean' },
+  },
 });
 const [records, requests] = [Number(values.records), Number(values.requests)];
 
@@ -44,9 +48,10 @@ try {
     [`of ${wrong[0]?.asked} wrong requests: answered with records`, ...wrong.map(({ records: count }) => count)],
     [`of ${wrong[0]?.asked} wrong requests: answered with status 500`, ...wrong.map(({ failed }) => failed)],
   ];
-  const description = `${newestFirst[0]?.stable} and then ${oldestFirst[0]?.stable} records that exist all the time, read in pages of 100 by their links; after each page, 10 are created and 10 removed.`;
+  const description = `\`npm run bench -- handler\`, ${today()}: ${newestFirst[0]?.stable} and then ${oldestFirst[0]?.stable} records that exist all the time, read in pages of 100 by their links; after each page, 10 are created and 10 removed.`;
   const table = rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
-  printSection('Handler', `${description}\n\n| | handler | subreport |\n|---|---|---|\n${table}`);
+  const text = `${description}\n\n| | handler | subreport |\n|---|---|---|\n${table}`;
+  printSection('Answers of a handler', text, values.write);
 } finally {
   for (const each of running) await each.stop();
   await opened.close();

@@ -6,10 +6,11 @@ import { startRaw } from '../peers/start-raw.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { compareSides, type Measured, ratioOf, type Side } from '../support/compare.ts';
 import { loadDataSet } from '../support/data-set.ts';
+import { median } from '../support/median.ts';
 import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
 import { treeCpuSeconds } from '../support/process-tree.ts';
-import { machineFacts, printSection, resultTable } from '../support/results.ts';
+import { machineFacts, printSection, today } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
@@ -23,13 +24,12 @@ const tenantCount = 200;
 const recurringPages = 1_500;
 /** Of a round: more than any side reads in it. */
 const newPages = 40_000;
-/** Until V8 has optimized all sides. */
-const warmUpSeconds = 10;
 const options = readOptions({ records: 1_000_000 });
-const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; 50 records of a random tenant, random twelve months of createdDate, newest
-first, valid token, exact total. New bounds: each request has bounds that were never sent before; recurring: ${recurringPages} different requests that come again; deep: any page
-of new bounds. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. CPU time of the service and of its database. The access log of ours is off, as the others write none,
-except in its own row (default LOG_LEVEL, written to /dev/null). Raw sends one of the pages.`;
+/** Until V8 has optimized all sides, with the default options. */
+const warmUpSeconds = 1 + 3 * options.seconds;
+const description = `\`npm run bench -- report\`, ${today()}: ${options.records} records of ${tenantCount} tenants (Zipf), 40 products; page 1 of 50 records of a random tenant and random twelve months, newest first, with token and exact total; ${options.rounds} rounds
+of ${options.seconds} s, ${options.connections} connections. New bounds: no request had its bounds before; recurring: ${recurringPages} requests come again; deep: any page of new bounds. CPU time of service and database, median (least–greatest round); ≤ is the goal.
+The handler is [fastify-pg.ts](peers/fastify-pg.ts), which remembers tokens as the service does; raw is \`node:http\` that sends the same bytes.`;
 
 /** All must return the same records and total, or the comparison is meaningless. */
 async function requireSameRecords(sides: readonly OurService[], pages: readonly PageRequest[]): Promise<void> {
@@ -84,13 +84,14 @@ const next = 'next page by cursor';
 const logging = 'new bounds, with access log';
 const before = 'before';
 const handler = 'handler';
-const postgrest = "PostgREST's method";
+const postgrest = "PostgREST's method, new bounds";
 const raw = 'raw';
 
 /** The ratios by CPU time, with their limits on SQLite and on PostgreSQL. */
 const ratios: readonly (readonly [side: string, base: string, limits?: readonly [number, number]])[] = [
   [fresh, `${handler}, ${fresh}`, [0.22, 0.4]],
   [recurring, `${handler}, ${recurring}`, [0.16, 0.27]],
+  [postgrest, `${handler}, ${fresh}`],
   [deep, fresh, [1.3, 1.3]],
   [deep, `${handler}, ${deep}`],
   [next, recurring],
@@ -106,7 +107,8 @@ function ratioTable(measured: readonly Measured[]): string {
   const find = (...names: readonly string[]) => measured.find(({ name }) => names.includes(name));
   const rows = ratios.flatMap(([side, base, limits]) => {
     const cells = Object.values(engines).map((engine, index) => {
-      const [first, second] = [find(`${engine}, ${side}`), find(base, `${engine}, ${base}`)];
+      const sides = [`${engine}, ${side}`, ...(index === 1 ? [side] : [])];
+      const [first, second] = [find(...sides), find(base, `${engine}, ${base}`)];
       if (first === undefined || second === undefined) return '–';
       const { median, least, greatest } = ratioOf(first, second, 'totalUs');
       const limit = limits === undefined ? '' : `; ≤ ${limits[index]}`;
@@ -115,6 +117,30 @@ function ratioTable(measured: readonly Measured[]): string {
     return cells.every((cell) => cell === '–') ? [] : [`| ${side} ÷ ${base} | ${cells.join(' | ')} |`];
   });
   return [`| CPU time | ${Object.values(engines).join(' | ')} |`, '|---|---|---|', ...rows].join('\n');
+}
+
+/** The median of what `Server-Timing` says of a stage of requests one by one, in microseconds. */
+async function stageTimes(ours: OurService, pages: readonly PageRequest[]): Promise<readonly number[]> {
+  const headers: string[] = [];
+  for (const page of pages) {
+    const response = await fetchPage(ours.port, page, ours.tokens);
+    await response.arrayBuffer();
+    headers.push(response.headers.get('server-timing') ?? '');
+  }
+  const of = (stage: string) => headers.map((text) => 1000 * Number(text.split(`${stage};dur=`)[1]?.split(',')[0]));
+  return ['parse', 'plan', 'run', 'format'].map((stage) => median(of(stage)));
+}
+
+/** What a page of new bounds costs: its stages, and the CPU time of both processes. */
+function costTable(measured: readonly Measured[], stages: ReadonlyMap<string, readonly number[]>): string {
+  const find = (name: string) => measured.find((each) => each.name === name);
+  const rows = [...stages].map(([engine, times]) => {
+    const { cpuUs = 0, totalUs = 0 } = find(`${engine}, ${fresh}`) ?? {};
+    const figures = [find(raw)?.cpuUs ?? 0, ...times, cpuUs, totalUs - cpuUs].map((us) => us.toFixed(0));
+    return `| ${engine} | ${figures.join(' | ')} |`;
+  });
+  const head = '| µs, new bounds | raw | parse | plan | run | format | CPU of the service | of PostgreSQL |';
+  return [head, '|---|---|---|---|---|---|---|---|', ...rows].join('\n');
 }
 
 /** The main module of another version, which may have its sources elsewhere. */
@@ -169,11 +195,12 @@ try {
   });
   const newFirsts = () => randomPages(full, newPages);
   const newDeep = () => randomPages([...pagesOf.keys()], newPages, pagesOf);
+  const services = new Map<string, OurService>();
   const sides: Side[] = [
     side(`${handler}, ${fresh}`, peer, newFirsts),
     side(`${handler}, ${recurring}`, peer, () => firsts),
     side(`${handler}, ${deep}`, peer, newDeep),
-    side(`${postgrest}, ${fresh}`, method, newFirsts),
+    side(postgrest, method, newFirsts),
     side(raw, { ...rawServer, tokens: finder.tokens }, () => firsts, false),
   ];
   for (const [engine, name] of Object.entries(engines)) {
@@ -187,6 +214,7 @@ try {
     const [ours, forgetful] = [await start(store, tenants), await start(store, tenants)];
     await requireSameRecords([ours, peer, method], firsts.slice(0, 40));
     add(fresh, forgetful, newFirsts);
+    services.set(name, forgetful);
     add(recurring, ours, () => firsts);
     add(deep, forgetful, newDeep);
     add(next, ours, () => walks.map((walk) => walk.next));
@@ -197,8 +225,11 @@ try {
     add(`${before}, ${recurring}`, base, () => firsts);
   }
   const measured = await compareSides(sides, { ...options, warmUpSeconds });
-  const tables = [ratioTable(measured), resultTable(measured, `${handler}, ${fresh}`)];
-  printSection('Pages', `${description}\n\n${machineFacts()}.\n\n${tables.join('\n\n')}`);
+  const stages = new Map<string, readonly number[]>();
+  for (const [name, ours] of services) stages.set(name, await stageTimes(ours, randomPages(full, 300)));
+  console.log(machineFacts());
+  console.table(measured.map(({ rounds: _all, ...medians }) => medians));
+  printSection('Pages', [description, ratioTable(measured), costTable(measured, stages)].join('\n\n'), options.write);
 } finally {
   for (const each of running) await each.stop();
   for (const each of opened) await each.close();

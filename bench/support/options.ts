@@ -13,11 +13,13 @@ export interface BenchOptions {
   readonly engines: readonly string[];
   /** Another checkout of this repository, whose service is measured too. */
   readonly base: string | undefined;
+  /** Whether the results are written into results.md. */
+  readonly write: boolean;
 }
 
 /** Parses the options of the command line; the defaults are those of results.md. */
 export function readOptions(
-  defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'engines' | 'base'>>,
+  defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'engines' | 'base' | 'write'>>,
 ): BenchOptions {
   const { records, rounds, seconds, connections } = { rounds: 5, seconds: 3, connections: 32, ...defaults };
   const { values } = parseArgs({
@@ -28,6 +30,7 @@ export function readOptions(
       connections: { type: 'string', default: String(connections) },
       engine: { type: 'string', multiple: true, default: ['postgres', 'sqlite'] },
       base: { type: 'string' },
+      write: { type: 'boolean', default: false },
     },
   });
   const number = (name: 'records' | 'rounds' | 'seconds' | 'connections'): number => {
@@ -43,5 +46,6 @@ export function readOptions(
     connections: number('connections'),
     engines: values.engine,
     base: values.base,
+    write: values.write,
   };
 }

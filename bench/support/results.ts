@@ -1,5 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { type Measured, ratioOf } from './compare.ts';
+
+/** The day of the measurement. */
+export const today = (): string => new Date().toISOString().slice(0, 10);
 
 /** The environment of the measurement, without anything that identifies this machine. */
 export function machineFacts(): string {
@@ -12,32 +15,12 @@ export function machineFacts(): string {
   ].join('; ');
 }
 
-/**
- * A table of sides, each also as a ratio to `base`: the median of the ratios of the rounds, with
- * the minimum and the maximum.
- */
-export function resultTable(measured: readonly Measured[], base: string): string {
-  const reference = measured.find(({ name }) => name === base);
-  const hasDatabase = measured.some(({ cpuUs, totalUs }) => totalUs > cpuUs);
-  const rows = measured.map((side) => {
-    const { median, least, greatest } = ratioOf(side, reference ?? side, 'perSecond');
-    const work = ratioOf(reference ?? side, side, 'cpuUs').median;
-    const cells = [
-      side.name,
-      side.perSecond.toFixed(0),
-      `${median.toPrecision(3)} (${least.toPrecision(2)}–${greatest.toPrecision(2)})`,
-      side.p50Ms.toFixed(2),
-      side.p99Ms.toFixed(2),
-      side.cpuUs.toFixed(0),
-      work.toPrecision(3),
-      ...(hasDatabase ? [side.totalUs.toFixed(0)] : []),
-    ];
-    return `| ${cells.join(' | ')} |`;
-  });
-  const header = ['side', 'requests/s', `÷ ${base}`, 'p50 ms', 'p99 ms', 'CPU µs a request', `÷ ${base}, by CPU`];
-  if (hasDatabase) header.push('with the database');
-  return [`| ${header.join(' | ')} |`, `|${header.map(() => '---').join('|')}|`, ...rows].join('\n');
+/** Prints a part of the results, and writes it into results.md in place of the former one. */
+export function printSection(name: string, text: string, isWritten = false): void {
+  console.log(`## ${name}\n\n${text}\n`);
+  if (!isWritten) return;
+  const file = new URL('../results.md', import.meta.url);
+  const sections = readFileSync(file, 'utf8').split(/^(?=## )/m);
+  const written = sections.map((each) => (each.startsWith(`## ${name}\n`) ? `## ${name}\n\n${text}\n\n` : each));
+  writeFileSync(file, `${written.join('').trimEnd()}\n`);
 }
-
-/** Prints a part of the results. */
-export const printSection = (name: string, text: string): void => console.log(`## ${name}\n\n${text}\n`);
