@@ -27,7 +27,7 @@ const newPages = 40_000;
 const options = readOptions({ records: 1_000_000 });
 /** Until V8 has optimized all sides, with the default options. */
 const warmUpSeconds = 1 + 3 * options.seconds;
-const description = `\`npm run bench -- report\`, ${today()}: ${options.records} records of ${tenantCount} tenants (Zipf), 40 products; page 1 of 50 records of a random tenant and random twelve months, newest first, with token and exact total; ${options.rounds} rounds
+const description = `\`npm run bench -- report\`, ${today()}: ${options.records.toLocaleString('en')} records of ${tenantCount} tenants (Zipf), 40 products; page 1 of 50 records of a random tenant and random twelve months, newest first, with token and exact total; ${options.rounds} rounds
 of ${options.seconds} s, ${options.connections} connections. New bounds: no request had its bounds before; recurring: ${recurringPages} requests come again; deep: any page of new bounds. CPU time of service and database, median (least–greatest round); ≤ is the goal.
 The handler is [fastify-pg.ts](peers/fastify-pg.ts), which remembers tokens as the service does; raw is \`node:http\` that sends the same bytes.`;
 
