@@ -109,17 +109,8 @@ describe('wrong use of the command line', () => {
 
 test('a command in a wrong folder creates no database, and says where it looked', async () => {
   const DATA_DIR = join(tmpdir(), 'subreport-no-folder', 'data');
-  const commands = [
-    'tenant list',
-    'client list',
-    'keys list',
-    'audit',
-    'doctor',
-    'backup /tmp/a.db',
-    'backup --record',
-    'restore --new-history',
-  ];
-  for (const command of [...commands, 'client create --tenant acme', 'generate --subscriptions 1 --tenant acme']) {
+  const commands = 'tenant list, client list, keys list, audit, doctor, backup /tmp/a.db, restore --new-history';
+  for (const command of [...commands.split(', '), 'generate --subscriptions 1 --tenant acme']) {
     const result = await runHere(command.split(' '), { DATA_DIR });
     const stderr = expect.stringContaining(`there is no subreport.db in '${DATA_DIR}'`);
     expect([command, result]).toEqual([command, { code: 1, stdout: '', stderr }]);

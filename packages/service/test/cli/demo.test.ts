@@ -29,15 +29,13 @@ describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engin
 
   test('has an import for each day of a month, and commits of their times', async () => {
     const imports = await importsOf('demo');
-    expect(
-      imports.map(({ startedAt }) => imports[0] && Math.round((imports[0].startedAt - startedAt) / 86_400)),
-    ).toEqual(Array.from({ length: 31 }, (_, days) => days));
+    const days = imports.map(({ startedAt }) => Math.round(((imports[0]?.startedAt ?? 0) - startedAt) / 86_400));
+    expect(days).toEqual([...Array(31).keys()]);
     const sql = 'select committed_at as at, import_id from subscription_commit where tenant_id = $1';
     const commits = await store.readTenantOnce(tenant, { sql, values: [] });
     const times = imports.map(({ id, startedAt }) => [id, startedAt]);
     for (const { at, import_id: id } of commits) expect(times).toContainEqual([id, Number(at)]);
-    const checks = await examineStore(store, { now: nowSeconds });
-    expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+    expect((await examineStore(store, { now: nowSeconds })).filter(({ ok }) => !ok)).toEqual([]);
   });
 
   test('has a tenant whose last import was refused, with the reason of each rejected row', async () => {
@@ -57,9 +55,7 @@ describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engin
       await eventually(async () => expect((await importsOf('demo'))[0]).toMatchObject({ result: 'ok' }));
       expect(await usedUp()).toBe(161);
     }
-    const [last] = await importsOf('demo');
-    expect(last?.counts?.updated).toBeGreaterThan(0);
-    expect(last?.counts?.updated).toBeLessThan(10);
+    expect((await importsOf('demo'))[0]?.counts?.updated).toBe(1);
     stopped.abort();
     expect(vi.getTimerCount()).toBe(0);
     vi.setSystemTime(Date.now() + 10 * 86_400_000);

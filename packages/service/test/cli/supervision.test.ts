@@ -1,9 +1,6 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { startCommand, untilWritten } from '../../../../test/support/run-command.ts';
@@ -144,24 +141,5 @@ describe('the option --workers', () => {
     const { code, stdout, stderr } = await runHere(['serve', '--workers', value]);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(`argument '${value}' is invalid. It must be an integer from 1 to 64, or auto, such as 4`);
-  });
-
-  test.each(['1', 'auto'])('%s starts, with a demo that is announced once', async (value) => {
-    const folder = mkdtempSync(join(tmpdir(), 'subreport-workers-'));
-    const environment = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
-    const command = startCommand(['serve', '--demo', '--workers', value], { environment });
-    onTestFinished(async () => {
-      command.child.kill('SIGKILL');
-      await command.ended;
-      rmSync(folder, { recursive: true });
-    });
-    await untilWritten(command, '"serving"');
-    expect(command.stdout().split('"serving"')).toHaveLength(2);
-    expect((await fetchOnce(`http://127.0.0.1:${environment.PORT}/readyz`)).status).toBe(200);
-    const alone = value === '1' || availableParallelism() === 1;
-    await eventually(() => expect(command.stdout()).toContain('"/readyz"'));
-    expect(command.stdout().includes('"worker":')).toBe(!alone);
-    command.child.kill('SIGTERM');
-    expect((await command.ended).code).toBe(0);
   });
 });
