@@ -36,8 +36,7 @@ async function findDemoClient(
   const { client_id, client_secret } = readDemoClient(config);
   if (client_id === undefined || client_secret === undefined) return undefined;
   const client = await findClient(store, client_id);
-  const usable = client !== undefined && client.tenant === tenant && client.disabledAt === null;
-  return usable ? { client_id, client_secret } : undefined;
+  return client?.tenant === tenant && client.disabledAt === null ? { client_id, client_secret } : undefined;
 }
 
 /**

@@ -75,10 +75,8 @@ export function addServeCommand(program: Command, output: Output): void {
 
 function readWorkers(text: string): number | 'auto' {
   if (text === 'auto') return text;
-  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > workersMax)
-    throw new InvalidArgumentError(`It must be an integer from 1 to ${workersMax}, or auto, such as 4`);
-  return count;
+  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= workersMax) return Number(text);
+  throw new InvalidArgumentError(`It must be an integer from 1 to ${workersMax}, or auto, such as 4`);
 }
 
 interface Run {
