@@ -1,8 +1,6 @@
-import { endOrderKey } from '../order-key.ts';
-import type { SqlValue, TenantReader } from '../store.ts';
-import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
+import type { Bind, SubscriptionFilter } from '../subscription-filter.ts';
 import { countsSql } from './range.ts';
-import { type SpanLevel, seriesOfFilter, spanLevel } from './span.ts';
+import { type SpanLevel, spanLevel } from './span.ts';
 
 /**
  * SQL of `with` queries that find the row of a rank. The last one, `leaf`, returns the key of the
@@ -21,22 +19,4 @@ export function selectSql(filter: SubscriptionFilter, rank: string, bind: Bind):
   return `wanted as (select rank from (select ${rank} as rank) as asked where rank >= 0),
     found_group as (${find(spanLevel.group, '(select rank from wanted)')}),
     leaf as (${find(spanLevel.leaf, '(select rest from found_group)', inGroup)})`;
-}
-
-/** Reads the dates at which the leaf of a row begins and ends; `undefined` past the last row. */
-export async function readLeafDates(
-  reader: TenantReader,
-  filter: SubscriptionFilter,
-  rank: number,
-): Promise<readonly [from: number, until: number] | undefined> {
-  const values: SqlValue[] = [];
-  const bind = binder(values);
-  const leaf = selectSql(filter, `cast(${bind(rank)} as bigint)`, bind);
-  const series = bind(seriesOfFilter(filter));
-  const [row] = await reader.all(
-    `with ${leaf} select from_date, (select from_date from subscription_span where tenant_id = $1 and series = ${series} and level = ${spanLevel.leaf}
-      and (from_date, from_id) > (select from_date, coalesce(from_id, '') from leaf) order by from_date, from_id limit 1) as until_date from leaf`,
-    values,
-  );
-  return row && [Number(row.from_date), Number(row.until_date ?? endOrderKey.date)];
 }

@@ -26,7 +26,7 @@ interface KnownTree extends Known {
 /** Bytes in memory: of a range besides its key, and of a leaf. */
 const [rangeBytes, leafBytes] = [200, 150];
 
-/** The leaves of a larger tree are not remembered: reading those of this one takes 3 ms. */
+/** The leaves of a larger tree are not remembered: reading those of this one takes 2 ms. */
 const treeRowsMax = 500_000;
 /** Reading the leaves of so many rows costs as much as a page costs more without them. */
 const treeRowsOfRead = 80_000;

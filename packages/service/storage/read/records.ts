@@ -1,5 +1,7 @@
 import { rankIn, readRange } from '../counts/range.ts';
-import { readLeafDates } from '../counts/select.ts';
+import { selectSql } from '../counts/select.ts';
+import { seriesOfFilter, spanLevel } from '../counts/span.ts';
+import { endOrderKey } from '../order-key.ts';
 import type { LineBatch, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
 import {
   binder,
@@ -55,10 +57,18 @@ async function fromFirst(
   descending: boolean,
 ): Promise<SubscriptionFilter> {
   const range = await readRange(reader, counted);
-  const dates =
-    range.total > 0 ? await readLeafDates(reader, counted, rankIn(range, { skip: 0, descending })) : undefined;
-  if (dates === undefined) return counted;
-  const [from, until] = [dates[0] - 1, dates[1] + 1];
+  if (range.total === 0) return counted;
+  const values: SqlValue[] = [];
+  const bind = binder(values);
+  const leaf = selectSql(counted, `cast(${bind(rankIn(range, { skip: 0, descending }))} as bigint)`, bind);
+  const series = bind(seriesOfFilter(counted));
+  const [row] = await reader.all(
+    `with ${leaf} select from_date, (select from_date from subscription_span where tenant_id = $1 and series = ${series} and level = ${spanLevel.leaf}
+      and (from_date, from_id) > (select from_date, coalesce(from_id, '') from leaf) order by from_date, from_id limit 1) as until_date from leaf`,
+    values,
+  );
+  if (row === undefined) return counted;
+  const [from, until] = [Number(row.from_date) - 1, Number(row.until_date ?? endOrderKey.date) + 1];
   const { afterSeconds = from, beforeSeconds = until } = counted;
   return descending
     ? { ...counted, beforeSeconds: Math.min(beforeSeconds, until) }
