@@ -10,13 +10,6 @@ const daySeconds = 86_400;
 /** Tenants per statement: a millisecond or two, also on the main thread of SQLite. */
 const tenantsAtOnce = 1_000;
 
-/** A day, in days since 1970, and the revision that a tenant had reached on it. */
-interface DayNote {
-  readonly tenant: TenantId;
-  readonly day: number;
-  readonly revision: number;
-}
-
 interface NoteOptions {
   readonly nowSeconds: number;
   /** Whether a tenant without a history, or that has changed without it, begins one now. */
@@ -52,52 +45,41 @@ export async function* tenantRanges(store: Store): AsyncGenerator<{ readonly aft
   }
 }
 
-/** Notes of one `readNotes`. */
+/** Notes of one statement. */
 const notesAtOnce = 500;
 
-/**
- * Reads the oldest notes up to a day that the sweep of versions, or of tombstones, has not used.
- */
-export async function readNotes(
-  store: Store,
-  kind: 'versions' | 'tombstones',
-  day: number,
-): Promise<readonly DayNote[]> {
-  const rows = await store.readDirectory(kind === 'versions' ? selectUnswept : selectNotes, [day, notesAtOnce]);
-  return rows.map((row) => ({
-    tenant: row.tenant_id as TenantId,
-    day: Number(row.day),
-    revision: Number(row.revision),
-  }));
+interface NotedSweep {
+  readonly of: 'versions' | 'tombstones';
+  /** The newest day of the notes, in days since 1970. */
+  readonly day: number;
+  /** Whether the notes are forgotten; otherwise they are marked as used by that of versions. */
+  readonly forgets: boolean;
 }
 
 /**
- * Marks the notes up to the last of these, in the order of `readNotes`, as used by the sweep of
- * versions.
+ * Sweeps each tenant with notes up to a day that such a sweep has not used, up to the newest
+ * revision that they have, and returns how many rows were removed.
  */
-export const markSwept = (store: Store, notes: readonly DayNote[]): Promise<unknown> => upTo(store, markNotes, notes);
-
-/** Forgets the notes up to the last of these. */
-export const forgetNotes = (store: Store, notes: readonly DayNote[]): Promise<unknown> =>
-  upTo(store, deleteNotes, notes);
-
-async function upTo(
+export async function sweepNoted(
   store: Store,
-  sql: typeof markNotes | typeof deleteNotes,
-  notes: readonly DayNote[],
-): Promise<void> {
-  const last = notes.at(-1);
-  if (last === undefined) return;
-  await writeOne(store, sql, [last.day, last.tenant]);
-  await nextTurn();
+  { of, day, forgets }: NotedSweep,
+  sweep: (tenant: TenantId, revision: number) => Promise<number>,
+): Promise<number> {
+  for (let removed = 0; ; await nextTurn()) {
+    const notes = await store.readDirectory(of === 'versions' ? selectUnswept : selectNotes, [day, notesAtOnce]);
+    const last = notes.at(-1);
+    if (last === undefined) return removed;
+    const newest = new Map<TenantId, number>();
+    for (const { tenant_id: id, revision } of notes)
+      newest.set(id as TenantId, Math.max(Number(revision), newest.get(id as TenantId) ?? 0));
+    for (const [tenant, revision] of newest) {
+      removed += await sweep(tenant, revision);
+      await nextTurn(); // let pending requests run first
+    }
+    const values = [Number(last.day), String(last.tenant_id)];
+    await (forgets ? writeOne(store, deleteNotes, values) : writeOne(store, markNotes, values));
+  }
 }
-
-/** The newest revision that each tenant of some notes had reached. */
-export const newestByTenant = (notes: readonly DayNote[]): ReadonlyMap<TenantId, number> => {
-  const newest = new Map<TenantId, number>();
-  for (const { tenant, revision } of notes) newest.set(tenant, Math.max(revision, newest.get(tenant) ?? 0));
-  return newest;
-};
 
 /** Of the tenants after `$2` up to `$3`. */
 const insertNotes = `insert into tenant_revision (tenant_id, day, revision)

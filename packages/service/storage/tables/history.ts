@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantReader } from '../store.ts';
-import { forgetNotes, newestByTenant, noteRevisions, readNotes } from './day-notes.ts';
+import { noteRevisions, sweepNoted } from './day-notes.ts';
 import { inBatches } from './in-batches.ts';
 import { isHistoryKept } from './revision.ts';
 
@@ -102,17 +101,9 @@ const batchRows = 1_000;
  */
 export async function sweepTombstones(store: Store, retention: TombstoneRetention): Promise<number> {
   await noteRevisions(store, { nowSeconds: retention.nowSeconds, beginsHistory: false });
-  const dueDay = dueDayOf(retention);
-  let removed = 0;
-  for (let notes = await readNotes(store, 'tombstones', dueDay); notes.length > 0; ) {
-    for (const [tenant, revision] of newestByTenant(notes)) {
-      removed += await inBatches(batchRows, () => store.sweepTombstones(tenant, revision, batchRows));
-      await nextTurn(); // let pending requests run first
-    }
-    await forgetNotes(store, notes);
-    notes = await readNotes(store, 'tombstones', dueDay);
-  }
-  return removed;
+  return sweepNoted(store, { of: 'tombstones', day: dueDayOf(retention), forgets: true }, (tenant, revision) =>
+    inBatches(batchRows, () => store.sweepTombstones(tenant, revision, batchRows)),
+  );
 }
 
 /** The newest day that is older than the retention as a whole, in days since 1970. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Store, TenantId } from '../store.ts';
-import { forgetNotes, markSwept, newestByTenant, noteRevisions, readNotes, tenantRanges } from './day-notes.ts';
+import { noteRevisions, sweepNoted, tenantRanges } from './day-notes.ts';
 import { dueDayOf } from './history.ts';
 
 /** How long former versions of records are kept. */
@@ -38,15 +38,11 @@ export async function sweepVersions(store: Store, retention: VersionRetention): 
   let removed = 0;
   for await (const { tenant, oldest } of days > 0 ? cutHistories(store) : allHistories(store))
     removed += await sweepTenant(store, tenant, oldest, retention);
-  for (let notes = await readNotes(store, 'versions', dueDayOf(retention)); notes.length > 0; ) {
-    for (const [tenant, noted] of newestByTenant(notes)) {
-      const oldest = await dueRevision(store, tenant, noted, retention);
-      if (oldest !== undefined) removed += await sweepTenant(store, tenant, oldest, retention);
-      await nextTurn(); // let pending requests run first
-    }
-    await (forgetsDays ? forgetNotes : markSwept)(store, notes);
-    notes = await readNotes(store, 'versions', dueDayOf(retention));
-  }
+  const noted = { of: 'versions', day: dueDayOf(retention), forgets: forgetsDays } as const;
+  removed += await sweepNoted(store, noted, async (tenant, revision) => {
+    const oldest = await dueRevision(store, tenant, revision, retention);
+    return oldest === undefined ? 0 : sweepTenant(store, tenant, oldest, retention);
+  });
   return removed;
 }
 
