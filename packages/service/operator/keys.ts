@@ -20,13 +20,9 @@ export const rotateKeys = (
 
 /** A key as the API and the commands show it. */
 export const describeKey = ({ createdAt, activatesAt, endsAt, rotationDueAt, ...key }: KeyInfo): Key => ({
-  purpose: key.purpose,
-  kid: key.kid,
-  alg: key.alg,
-  state: key.state,
+  ...key,
   created_at: formatInstant(createdAt),
   activates_at: formatInstant(activatesAt),
   ends_at: timeOf(endsAt),
   rotation_due_at: timeOf(rotationDueAt),
-  encrypted: key.encrypted,
 });

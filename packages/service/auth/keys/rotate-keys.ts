@@ -33,16 +33,9 @@ export async function listKeys(
   const purposes = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
   return purposes.flatMap((rows) => {
     const { dueAt } = planRotation(rows, rotationDays, now());
-    return scheduleKeys(rows, lifetimes, now()).map(({ key, state, endsAt }) => ({
-      purpose: key.purpose,
-      kid: key.kid,
-      alg: key.alg,
-      state,
-      createdAt: key.createdAt,
-      activatesAt: key.activatesAt,
-      endsAt,
-      rotationDueAt: state === 'current' ? dueAt : null,
-      encrypted: !key.jwk.startsWith('{'),
+    return scheduleKeys(rows, lifetimes, now()).map(({ key: { jwk, sequence: _, ...key }, state, endsAt }) => ({
+      ...key,
+      ...{ state, endsAt, rotationDueAt: state === 'current' ? dueAt : null, encrypted: !jwk.startsWith('{') },
     }));
   });
 }
