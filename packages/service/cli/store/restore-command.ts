@@ -10,7 +10,7 @@ import { StorageError } from '../../storage/error.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
 import { openStore } from '../../storage/open-store.ts';
 import { prepareFolder } from '../../storage/sqlite/folder.ts';
-import { lockExclusive } from '../../storage/sqlite/locks.ts';
+import { lockExclusive, type UseLock } from '../../storage/sqlite/locks.ts';
 import type { Store } from '../../storage/store.ts';
 import { beginHistory } from '../../storage/tables/history.ts';
 import { type Config, readConfig } from '../config.ts';
@@ -82,8 +82,7 @@ interface RestoreResult extends StoreCounts {
 async function restoreFile({ DATA_DIR }: Config, backup: string, yes: boolean): Promise<RestoreResult> {
   requireBackup(backup);
   const file = prepareFolder(DATA_DIR);
-  const lock = lockExclusive(file);
-  if (lock === undefined) throw storeInUse(file);
+  const lock = lockStore(file);
   try {
     const isEmpty = statSync(file).size === 0;
     if (!isEmpty && !yes) {
@@ -146,12 +145,7 @@ async function checkStaged(store: Store, backup: string, newest: number): Promis
 
 async function renewHistory(config: Config): Promise<void> {
   requireStore(config);
-  if (config.DATABASE_URL === undefined) {
-    const file = prepareFolder(config.DATA_DIR);
-    const lock = lockExclusive(file);
-    if (lock === undefined) throw storeInUse(file);
-    lock.release();
-  }
+  if (config.DATABASE_URL === undefined) lockStore(prepareFolder(config.DATA_DIR)).release();
   const store = await openReadyStore(config);
   await beginHistory(store, nowSeconds()).finally(() => store.close());
 }
@@ -174,7 +168,11 @@ function requireBackup(file: string): void {
   }
 }
 
-const storeInUse = (file: string): CommandError =>
-  new CommandError(
+/** Throws `CommandError` if another process uses the database. */
+function lockStore(file: string): UseLock {
+  const lock = lockExclusive(file);
+  if (lock !== undefined) return lock;
+  throw new CommandError(
     `Cannot restore: no other process may use the database '${file}': one does; stop the service and imports, then try again`,
   );
+}

@@ -15,6 +15,8 @@ export interface OperatorToken {
   readonly revokedAt: number | null;
 }
 
+const columns = 'id, name, scopes, created_at, expires_at, last_used_at, revoked_at';
+
 /**
  * Stores a new token by its SHA-256. Returns `false`, and stores nothing, if a valid token has its
  * name.
@@ -37,11 +39,7 @@ export async function insertOperatorToken(
 
 /** The token with this SHA-256, even if it is expired or revoked, or `undefined`. */
 export async function findOperatorToken(store: Directory, sha256: string): Promise<OperatorToken | undefined> {
-  const [row] = await store.readDirectory(
-    `select id, name, scopes, created_at, expires_at, last_used_at, revoked_at
-     from operator_token where sha256 = $1`,
-    [sha256],
-  );
+  const [row] = await store.readDirectory(`select ${columns} from operator_token where sha256 = $1` as const, [sha256]);
   return row === undefined ? undefined : toOperatorToken(row);
 }
 
@@ -52,8 +50,7 @@ export async function listOperatorTokens(
   limit: number,
 ): Promise<readonly OperatorToken[]> {
   const rows = await store.readDirectory(
-    `select id, name, scopes, created_at, expires_at, last_used_at, revoked_at
-     from operator_token where id > $1 order by id limit $2`,
+    `select ${columns} from operator_token where id > $1 order by id limit $2` as const,
     [after, limit],
   );
   return rows.map(toOperatorToken);
@@ -70,8 +67,7 @@ export async function revokeOperatorToken(
 ): Promise<OperatorToken | undefined> {
   const [row] = await writeOne(
     store,
-    `update operator_token set revoked_at = coalesce(revoked_at, $2) where id = $1
-     returning id, name, scopes, created_at, expires_at, last_used_at, revoked_at`,
+    `update operator_token set revoked_at = coalesce(revoked_at, $2) where id = $1 returning ${columns}` as const,
     [id, nowSeconds],
   );
   return row && toOperatorToken(row);

@@ -48,11 +48,8 @@ const columns = `id, created_at, revision, deletion_started_at, import_columns, 
 
 /** The tenant with this name; `undefined` if there is none, or if it is being deleted. */
 export async function findTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
-  const [row] = await store.readDirectory(
-    `select ${columns} from tenant where id = $1 and deletion_started_at is null` as const,
-    [tenant],
-  );
-  return row === undefined ? undefined : toTenant(row);
+  const found = await findAnyTenant(store, tenant);
+  return found?.deletingSince === null ? found : undefined;
 }
 
 /** The tenant with this name, also while it is being deleted, or `undefined`. */
