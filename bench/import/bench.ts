@@ -13,55 +13,46 @@ import { type SourceOrder, sourceOrders, writeChangedSource, writeSource } from 
 // `subreport import` gives it.
 //   npm run bench -- import                            1 million records
 //   npm run bench -- import --records 100000 --engine sqlite --order 'in order'
-//   npm run bench -- import --replace               also with --replace
 
 const { values: args } = parseArgs({
   options: {
     records: { type: 'string', default: '1000000' },
     engine: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] },
     order: { type: 'string', multiple: true, default: [...sourceOrders] },
-    replace: { type: 'boolean', default: false },
   },
 });
-/** Records with the same second, as a large bulk activation creates them. */
-const oneSecondMax = 200_000;
-
 /** A row of the results: an import, and the work that it is compared with. */
 interface Measured {
   readonly engine: string;
   readonly order: SourceOrder;
   readonly how: string;
-  readonly records: number;
   readonly base: Cost;
   readonly ours: Cost;
 }
 
+const records = Number(args.records);
 const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
 chmodSync(folder, 0o755); // PostgreSQL runs as another user and reads the file itself
 const measured: Measured[] = [];
 for (const order of args.order as SourceOrder[]) {
-  const records =
-    order === 'one second, at random' ? Math.min(Number(args.records), oneSecondMax) : Number(args.records);
   const files = { first: join(folder, 'first.ndjson'), changed: join(folder, 'changed.ndjson') };
   await writeSource(files.first, records, order);
   await writeChangedSource(files.first, files.changed);
   for (const engine of args.engine) {
     const bare = await measureBare(engine, files.first);
     const note = (how: string, base: Cost, ours: Cost): void => {
-      measured.push({ engine, order, how, records, base, ours });
+      measured.push({ engine, order, how, base, ours });
       console.log(lineOf(measured.at(-1) as Measured));
     };
-    for (const how of args.replace ? ['import', 'replace'] : ['import']) {
-      const { first, check, change } = await measureImports(engine, how, files);
-      note(`first ${how}`, bare, first);
-      note(`${how} with 5 % changed`, check, change);
-    }
+    const { first, check, change } = await measureImports(engine, files);
+    note('first import', bare, first);
+    note('import with 5 % changed', check, change);
   }
 }
 rmSync(folder, { recursive: true });
 console.log(toMarkdown(measured));
 
-function lineOf({ engine, order, how, records, base, ours }: Measured): string {
+function lineOf({ engine, order, how, base, ours }: Measured): string {
   const perRecord = ({ cpuSeconds }: Cost): string => ((cpuSeconds * 1e6) / records).toFixed(1);
   const cells = [engine, order, how, records, perRecord(base), perRecord(ours)];
   const rest = [(base.cpuSeconds / ours.cpuSeconds).toFixed(2), (records / ours.seconds).toFixed(0)];

@@ -26,15 +26,14 @@ export async function measureBare(engine: string, file: string): Promise<Cost> {
 /** Imports two files one after the other, and only checks the second one in between. */
 export async function measureImports(
   engine: string,
-  how: string,
   { first, changed }: { readonly first: string; readonly changed: string },
 ): Promise<{ readonly first: Cost; readonly check: Cost; readonly change: Cost }> {
   const opened = await openEmpty(engine);
   try {
-    const loaded = await measureImport(opened, first, how);
+    const loaded = await measureImport(opened, first, 'import');
     await settle(opened);
     const check = await measureImport(opened, changed, 'check');
-    return { first: loaded, check, change: await measureImport(opened, changed, how) };
+    return { first: loaded, check, change: await measureImport(opened, changed, 'import') };
   } finally {
     await opened.close();
   }
@@ -54,7 +53,7 @@ async function settle(opened: BenchStore): Promise<void> {
 }
 
 /** Imports a file in a process of its own, with the settings of a store. */
-export async function measureImport(opened: BenchStore, file: string, how: string): Promise<Cost> {
+async function measureImport(opened: BenchStore, file: string, how: 'import' | 'check'): Promise<Cost> {
   const program = new URL('run-import.ts', import.meta.url).pathname;
   const serverSeconds = (): number => (opened.serverPid === undefined ? 0 : treeCpuSeconds(opened.serverPid));
   const before = serverSeconds();

@@ -1,12 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { importRecords } from '../../packages/service/import/import-records.ts';
-import { loadAtOnce } from '../../packages/service/import/load-at-once.ts';
 import { noRowsYet, readValidRows } from '../../packages/service/import/read-valid-rows.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { Store } from '../../packages/service/storage/store.ts';
 import { findTenant } from '../../packages/service/storage/tables/tenant.ts';
 
-// One import in a separate process: `node run-import.ts FILE import|replace|check`; `check` only
+// One import in a separate process: `node run-import.ts FILE import|check`; `check` only
 // reads and checks the rows. Prints its seconds, its CPU seconds and the growth of the process in
 // MB.
 const [, , file = '', how] = process.argv;
@@ -48,7 +47,5 @@ async function importRows(): Promise<void> {
 async function importInto(store: Store): Promise<void> {
   const found = await findTenant(store, 'bench');
   if (found === undefined) throw new Error('Cannot import: the tenant must exist');
-  const source = createReadStream(file);
-  if (how === 'replace') await loadAtOnce(store, found.tenant, source, { ...options, replace: true });
-  else await importRecords(store, found.tenant, source, options);
+  await importRecords(store, found.tenant, createReadStream(file), options);
 }

@@ -5,25 +5,19 @@ import { pipeline } from 'node:stream/promises';
 import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 
 /** The order of the records in a source. */
-export const sourceOrders = ['in order', 'at random', 'one second, at random'] as const;
+export const sourceOrders = ['in order', 'at random'] as const;
 export type SourceOrder = (typeof sourceOrders)[number];
 
 const until = 1_767_225_600;
 
-/**
- * Writes `count` deterministic records as NDJSON: ordered by `createdDate`, shuffled, or shuffled
- * with a single `createdDate`.
- */
+/** Writes `count` deterministic records as NDJSON: ordered by `createdDate`, or shuffled. */
 export async function writeSource(file: string, count: number, order: SourceOrder): Promise<void> {
   const rows: SyntheticRow[] = [];
   for (const row of syntheticRows({ count, seed: 21, until })) rows.push(row);
   if (order === 'in order') rows.sort((a, b) => (a.createdDate < b.createdDate ? -1 : 1));
   else shuffle(rows);
   const lines = (function* () {
-    for (const row of rows) {
-      const written = order === 'one second, at random' ? { ...row, createdDate: '2025-01-01T00:00:00Z' } : row;
-      yield `${JSON.stringify(written)}\n`;
-    }
+    for (const row of rows) yield `${JSON.stringify(row)}\n`;
   })();
   await pipeline(Readable.from(lines), createWriteStream(file));
 }
