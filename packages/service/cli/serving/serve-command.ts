@@ -58,13 +58,14 @@ export function addServeCommand(program: Command, output: Output): void {
         const demoClient = demo ? await prepareDemo(config, store) : undefined;
         const run = workers === 1 ? runAlone : runWorkers;
         const { changeRegularly } = demo ? await import('../store/demo-data.ts') : {};
-        await run({ config, store, logger, workers }, (stopped) => {
+        await run({ config, store, logger, workers }, () => {
           if (demoClient !== undefined) writeDemoClient(config, demoClient);
           announce({ config, demo: demoClient, json, workers }, logger, output);
           sweepRegularly(store, config, logger);
           rotateRegularly(keyRingOptions(config, store, logger), logger);
           checkRegularly(config, logger);
-          changeRegularly?.(store, logger, stopped);
+          const stop = changeRegularly?.(store, logger);
+          if (stop !== undefined) process.once('SIGTERM', stop).once('SIGINT', stop);
         });
       } catch (error) {
         await store.close();
@@ -87,12 +88,12 @@ interface Run {
 }
 
 /** Serves in this process. Returns when it is listening; a stop signal closes the store. */
-async function runAlone({ config, store, logger }: Run, onServing: (stopped: AbortSignal) => void): Promise<void> {
+async function runAlone({ config, store, logger }: Run, onServing: () => void): Promise<void> {
   // only this command needs the HTTP server; the other commands start in three quarters of the time
   // without it
   const { serve } = await import('../serve.ts');
   const service = await serve(config, store, logger);
-  const stopped = onSignals(config, {
+  onSignals(config, {
     stop: (signal) => {
       logger.info({ signal }, 'stopping');
       void stopService({ service, store, config, logger });
@@ -100,20 +101,17 @@ async function runAlone({ config, store, logger }: Run, onServing: (stopped: Abo
     endNow: () => process.exit(1),
     reread: service.rereadCertificates,
   });
-  onServing(stopped);
+  onServing();
 }
 
 /** Serves in worker processes and supervises them. Returns when all have exited. */
-async function runWorkers(
-  { config, store, logger, workers: count }: Run,
-  onServing: (stopped: AbortSignal) => void,
-): Promise<void> {
+async function runWorkers({ config, store, logger, workers: count }: Run, onServing: () => void): Promise<void> {
   // reports problems of the keys only once, and generates the first keys
   await openKeyRing(keyRingOptions(config, store, logger));
   const { Workers } = await import('./workers.ts');
   const workers = new Workers(config, logger);
   const { ended } = await workers.start(count);
-  const stopped = onSignals(config, {
+  onSignals(config, {
     stop: (signal) => {
       logger.info({ signal }, 'stopping');
       workers.stop();
@@ -124,7 +122,7 @@ async function runWorkers(
     },
     reread: () => workers.rereadCertificates(),
   });
-  onServing(stopped);
+  onServing();
   const inOrder = await ended;
   if (!inOrder) process.exitCode = 1;
   await store.close();

@@ -84,19 +84,15 @@ interface SignalActions {
   readonly reread: () => void;
 }
 
-/** Returns a signal that is aborted when the first one arrives that stops. */
-export function onSignals(config: Config, { stop, endNow, reread }: SignalActions): AbortSignal {
-  const stopped = new AbortController();
+export function onSignals(config: Config, { stop, endNow, reread }: SignalActions): void {
   const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
   if (stopsOnHangup(config)) signals.push('SIGHUP');
   else process.on('SIGHUP', reread);
   for (const signal of signals)
     process.once(signal, () => {
       for (const each of signals) process.removeAllListeners(each).once(each, endNow);
-      stopped.abort();
       stop(signal);
     });
-  return stopped.signal;
 }
 
 /** Whether SIGHUP says that the terminal was closed: there is one, and nothing to read again. */

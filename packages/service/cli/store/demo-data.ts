@@ -73,10 +73,10 @@ async function load(store: Store, tenant: TenantId, rows: readonly object[], at?
   if (at !== undefined) await dateCommits(store, tenant, at);
 }
 
-/** Changes a subscription of the demo regularly, until the service stops. */
-export function changeRegularly(store: Store, logger: Logger, stopped: AbortSignal): void {
+/** Changes a subscription of the demo regularly; returns the function that ends it. */
+export function changeRegularly(store: Store, logger: Logger): () => void {
   const change = () =>
     void loadDue(store, nowSeconds()).catch((error: unknown) => logger.warn({ err: error }, 'the demo did not change'));
   const timer = setInterval(change, changeSeconds * 1000).unref();
-  stopped.addEventListener('abort', () => clearInterval(timer));
+  return () => clearInterval(timer);
 }

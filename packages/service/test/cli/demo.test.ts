@@ -47,8 +47,7 @@ describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engin
 
   test('changes every half minute until it is stopped, and in one import after days', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
-    const stopped = new AbortController();
-    changeRegularly(store, pino({ level: 'silent' }), stopped.signal);
+    const stop = changeRegularly(store, pino({ level: 'silent' }));
     for (let changes = 1; changes <= 4; changes += 1) {
       vi.advanceTimersByTime(30_000);
       await eventually(async () => expect(await importsOf('demo')).toHaveLength(31 + changes));
@@ -56,7 +55,7 @@ describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engin
       expect(await usedUp()).toBe(161);
     }
     expect((await importsOf('demo'))[0]?.counts?.updated).toBe(1);
-    stopped.abort();
+    stop();
     expect(vi.getTimerCount()).toBe(0);
     vi.setSystemTime(Date.now() + 10 * 86_400_000);
     await prepareTenant(store);
