@@ -127,7 +127,7 @@ async function readSpans(
   const first = `select from_date, coalesce(from_id, '') as at_id from subscription_span where tenant_id = $1 and level = ${level}
       and series = ${tree} and (from_date, from_id) <= (${bind(from.date)}, ${bind(from.id)}) order by from_date desc, from_id desc limit 1`;
   const end = `< (${bind(until.date)}, ${bind(until.id)})`;
-  const spans = spansSql({ series: tree, level, from: '(select from_date, at_id from first)', end }, spanColumns);
+  const spans = spansSql({ series: tree, level, from: '(select from_date, at_id from first)', end });
   const rows = await reader.all(`with first as (${first}) ${spans} order by from_date, from_id`, values);
   return rows.map(toSpan);
 }

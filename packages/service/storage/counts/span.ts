@@ -149,7 +149,7 @@ interface SpanRange {
 }
 
 /** Composes a statement that reads the spans of a range. */
-export function spansSql({ series, level, from, end }: SpanRange, columns = spanColumns) {
-  return `select ${columns} from subscription_span where tenant_id = $1 and series = ${series} and level = ${level}
+export function spansSql({ series, level, from, end }: SpanRange) {
+  return `select ${spanColumns} from subscription_span where tenant_id = $1 and series = ${series} and level = ${level}
       and (from_date, from_id) >= ${from} and (from_date, from_id) ${end}` as const satisfies TenantSql;
 }
