@@ -1,96 +1,114 @@
-import type { SubscriptionFinding } from '../../../client/index.ts';
+import type { Subscription, SubscriptionFinding } from '../../../client/index.ts';
+import { DateTime } from '../../ui/date-time.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
 import { Link } from '../../ui/location.tsx';
+import { StatusLabel } from '../../ui/status-label.tsx';
 import { type ReportFilters, wholeReport } from '../link/report-state.ts';
 import { reportHref } from '../store/report-store.ts';
+import { fieldHeading } from '../words/field-heading.ts';
+import { groupIccid } from '../words/iccid.ts';
+import { nameOf } from '../words/product-names.ts';
 import { findingsStrings } from './findings-strings.ts';
 
 const text = findingsStrings;
 
+/** The dates of a row, each of which a finding may be about. */
+export const dates = ['createdDate', 'activationDate', 'expirationDate'] as const;
+
 interface FindingRowsProps {
   readonly finding: SubscriptionFinding;
+  /** The records of the examples, by id. */
+  readonly records: ReadonlyMap<string, Subscription>;
   /** Ends before it have passed. */
   readonly moment: string;
 }
 
-/** A finding in one row, and its examples in a row each. */
-export function FindingRows({ finding, moment }: FindingRowsProps) {
+/** A finding in words, and the records of its examples in a row each. */
+export function FindingRows({ finding, records, moment }: FindingRowsProps) {
   const { kind, count, since, examples } = finding;
   const { name, means, remedy } = wordsOf(kind);
+  const filters = filtersOf(kind, moment);
   return (
     <tbody aria-label={name}>
       <tr>
-        <th scope="row">
-          {name}
-          <span class="finding-notes soft">
-            {means} {remedy} {since !== undefined && text.sinceNote(formatMinute(since))}
-          </span>
+        <th scope="rowgroup" colSpan={6}>
+          {name}{' '}
+          {filters === undefined ? (
+            formatCount(count)
+          ) : (
+            <Link href={reportHref({ ...wholeReport, filters })}>{formatCount(count)}</Link>
+          )}
+          <p class="soft">
+            {means} {remedy} {since !== undefined && text.since(formatMinute(since))}
+            {count > examples.length && ` ${text.first(examples.length, count)}`}
+          </p>
         </th>
-        <td>
-          <CountLink finding={finding} moment={moment} />
-        </td>
-        <td>{since === undefined ? <span class="soft">not known</span> : `${formatMinute(since)} UTC`}</td>
-        <td>{means}</td>
-        <td>{remedy}</td>
       </tr>
-      {examples.map((example, index) => (
-        <tr key={JSON.stringify(example)} class="finding-example" id={index === 0 ? kind : undefined} tabIndex={-1}>
-          <Example example={example} />
-        </tr>
+      {examples.map((example) => (
+        <Example key={JSON.stringify(example)} example={example} records={records} />
       ))}
-      {count > examples.length && (
-        <tr class="finding-example">
-          <td colSpan={5} class="soft">
-            {text.first(examples.length, count)}
-          </td>
-        </tr>
-      )}
     </tbody>
   );
 }
 
-/** Leads to the list of all of them if filters select them, otherwise to the examples. */
-function CountLink({ finding: { kind, count }, moment }: FindingRowsProps) {
-  const filters = filtersOf(kind, moment);
-  if (filters !== undefined) return <Link href={reportHref({ ...wholeReport, filters })}>{formatCount(count)}</Link>;
-  return (
-    <a
-      href={`#${kind}`}
-      aria-label={text.toExamples(count, wordsOf(kind).name)}
-      onClick={(event) => {
-        event.preventDefault(); // the hash would scroll the page to the top
-        document.getElementById(kind)?.focus();
-      }}
-    >
-      {formatCount(count)}
-    </a>
-  );
+interface ExampleProps {
+  readonly example: SubscriptionFinding['examples'][number];
+  readonly records: ReadonlyMap<string, Subscription>;
 }
 
 /** What the records of an example have in common, which lists them; then each record. */
-function Example({ example }: { readonly example: SubscriptionFinding['examples'][number] }) {
+function Example({ example, records }: ExampleProps) {
   const { iccid, device_id: device, product_id: product, ids } = example;
   const shared = iccid ?? device ?? product;
   const filters: ReportFilters =
     product === undefined
       ? { status: 'ACTIVE', ...(iccid === undefined ? { 'device-id': device ?? '' } : { iccid }) }
       : { 'product-id': product };
-  const records = ids.map((id) => (
-    <Link key={id} href={reportHref(wholeReport, id)}>
-      <bdi>{id}</bdi>
-    </Link>
-  ));
-  if (shared === undefined) return <td colSpan={5}>{records}</td>;
   return (
     <>
-      <td>
-        <Link href={reportHref({ ...wholeReport, filters })}>
-          <bdi>{shared}</bdi>
-        </Link>
-      </td>
-      <td colSpan={4}>{records}</td>
+      {shared !== undefined && (
+        <tr>
+          <th scope="row" colSpan={6} class="finding-shared">
+            <Link href={reportHref({ ...wholeReport, filters })}>
+              <bdi>{shared}</bdi>
+            </Link>
+          </th>
+        </tr>
+      )}
+      {ids.map((id) => (
+        <Row key={id} id={id} record={records.get(id)} />
+      ))}
     </>
+  );
+}
+
+/** A record; its id alone if it has been removed since. */
+function Row({ id, record }: { readonly id: string; readonly record: Subscription | undefined }) {
+  const link = (words: string) => (
+    <Link href={reportHref(wholeReport, id)}>
+      <bdi>{words}</bdi>
+    </Link>
+  );
+  if (record === undefined)
+    return (
+      <tr>
+        <td colSpan={6}>{link(id)}</td>
+      </tr>
+    );
+  return (
+    <tr>
+      <td>{link(nameOf(record.product))}</td>
+      <td>{groupIccid(record.iccid)}</td>
+      <td>
+        <StatusLabel status={record.status ?? null} />
+      </td>
+      {dates.map((name) => (
+        <td key={name} data-label={fieldHeading(name)}>
+          <DateTime value={record[name]} focusable={false} />
+        </td>
+      ))}
+    </tr>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { SubscriptionFinding, SubscriptionFindings } from '../../../client/index.ts';
+import type { Subscription, SubscriptionFinding, SubscriptionFindings } from '../../../client/index.ts';
 import { Card } from '../../ui/card.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
@@ -7,22 +7,34 @@ import { useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { NoRecords } from '../session/no-records.tsx';
 import { titles } from '../titles.ts';
-import { FindingRows, wordsOf } from './finding-rows.tsx';
+import { fieldHeading } from '../words/field-heading.ts';
+import { dates, FindingRows, wordsOf } from './finding-rows.tsx';
 import { findingsStrings } from './findings-strings.ts';
 
 const text = findingsStrings;
 
-/** What is contradictory or missing in the subscriptions; each finding opens its records. */
-export function FindingsPage() {
-  const load = useLoad((signal) => reports.findings({ signal }));
-  return (
-    <LoadedPart load={load} height={320}>
-      {(found) => <Findings found={found} />}
-    </LoadedPart>
-  );
+interface Found {
+  readonly found: SubscriptionFindings;
+  /** The records of the examples, by id. */
+  readonly records: ReadonlyMap<string, Subscription>;
 }
 
-function Findings({ found }: { readonly found: SubscriptionFindings }) {
+async function readFindings(signal: AbortSignal): Promise<Found> {
+  const found = await reports.findings({ signal });
+  const id = found.findings.flatMap(({ examples }) => examples.flatMap(({ ids }) => ids));
+  const records = new Map<string, Subscription>();
+  if (id.length > 0) for await (const record of reports.search({ id }, { signal })) records.set(record.id, record);
+  return { found, records };
+}
+
+/** What is contradictory or missing in the subscriptions, with records that have it. */
+export const FindingsPage = () => (
+  <LoadedPart load={useLoad(readFindings)} height={320}>
+    {(value) => <Findings {...value} />}
+  </LoadedPart>
+);
+
+function Findings({ found, records }: Found) {
   const { total, evaluated_at: moment, findings } = found;
   const present = findings.filter(({ count }) => count > 0);
   // of no subscription, nothing can be said
@@ -31,30 +43,32 @@ function Findings({ found }: { readonly found: SubscriptionFindings }) {
   return (
     <Card title={present.length === 0 ? text.none : text.found(present.length, findings.length)}>
       <p class="soft">{text.hint(total, formatMinute(moment))}</p>
-      {present.length > 0 && <FindingsTable findings={present} moment={moment} />}
+      {present.length > 0 && <FindingsTable findings={present} records={records} moment={moment} />}
       {nought.length > 0 && <NoughtKinds findings={nought} />}
     </Card>
   );
 }
 
-interface FindingsTableProps {
+interface FindingsTableProps extends Pick<Found, 'records'> {
   readonly findings: readonly SubscriptionFinding[];
   readonly moment: string;
 }
 
-const FindingsTable = ({ findings, moment }: FindingsTableProps) => (
+const columns = ['product.name', 'iccid', 'status', ...dates] as const;
+
+const FindingsTable = ({ findings, ...rest }: FindingsTableProps) => (
   <table class="findings" aria-label={titles.findings}>
     <thead>
       <tr>
-        <th scope="col">{text.kind}</th>
-        <th scope="col">{text.count}</th>
-        <th scope="col">{text.since}</th>
-        <th scope="col">What it means</th>
-        <th scope="col">What to do</th>
+        {columns.map((name) => (
+          <th key={name} scope="col">
+            {fieldHeading(name)}
+          </th>
+        ))}
       </tr>
     </thead>
     {findings.map((finding) => (
-      <FindingRows key={finding.kind} finding={finding} moment={moment} />
+      <FindingRows key={finding.kind} finding={finding} {...rest} />
     ))}
   </table>
 );

@@ -4,10 +4,7 @@ import { countOf, formatCount } from '../../ui/format-count.ts';
 export const findingsStrings = {
   hint: (total: number, end: string) =>
     `What is contradictory or missing in ${countOf(total, 'subscription', 'subscriptions')}. An end before ${end} UTC counts as past.`,
-  kind: 'Finding',
-  count: 'Count',
-  since: 'Since',
-  sinceNote: (time: string) => `Since ${time} UTC.`,
+  since: (time: string) => `Since ${time} UTC.`,
   /** The name of each kind, what it means, and what to do about it. */
   kinds: {
     'no-status': [
@@ -74,6 +71,5 @@ export const findingsStrings = {
   nought: (count: number) => `${countOf(count, 'kind has', 'kinds have')} no finding`,
   found: (count: number, all: number) => `${formatCount(count)} of ${formatCount(all)} kinds found`,
   none: 'Nothing is contradictory or missing',
-  toExamples: (count: number, kind: string) => `${formatCount(count)}: examples of ${kind}`,
-  first: (shown: number, count: number) => `${formatCount(shown)} of ${formatCount(count)} are listed`,
+  first: (shown: number, count: number) => `${formatCount(shown)} of ${formatCount(count)} are listed.`,
 } as const;
