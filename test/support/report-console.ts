@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { importRecords } from '../../packages/service/import/import-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
@@ -74,7 +75,7 @@ export async function loadRecords({ store }: TestService, tenant: TenantId, rows
   const { rejected } = await importRecords(store, tenant, source(), {
     format: 'ndjson',
     dryRun: false,
-    importId: '0189-import',
+    importId: randomUUID(),
     onRejected: () => undefined,
   });
   if (rejected > 0) throw new Error(`${rejected} of the rows for ${tenant} were rejected`);

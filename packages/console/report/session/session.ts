@@ -7,7 +7,7 @@ export interface ReportSession extends SessionBody {
   /** Display name of the client; `null` if it has none. */
   readonly name: string | null;
   readonly tenant: string;
-  /** The oldest instant that can be read; absent if there is no history. */
+  /** The oldest instant with a report, behind a first import; absent without a history. */
   readonly history_begins_at?: string;
 }
 

@@ -1,3 +1,4 @@
+import type { TenantReader, TenantSql } from '../../storage/store.ts';
 import { type ClientRow, isExternalClient, recordClientUse } from '../../storage/tables/client.ts';
 import { readHistory } from '../../storage/tables/history.ts';
 import { type OperatorToken, recordOperatorTokenUse } from '../../storage/tables/operator-token.ts';
@@ -43,14 +44,29 @@ export function createClientSessions({ store, now, settings }: AuthContext): Ses
   };
 }
 
-/** The oldest instant that can be read, in UTC epoch seconds; `undefined` without a history. */
-export async function findHistoryBegin(
-  { store }: Pick<AuthContext, 'store'>,
+const selectEndOfFirstImport: TenantSql = `select max(committed_at) + 1 as first_end from subscription_commit
+  where tenant_id = $1 and revision < coalesce((
+    select revision from subscription_commit where tenant_id = $1 and import_id is distinct from (
+      select import_id from subscription_commit where tenant_id = $1 order by revision limit 1
+    ) order by revision limit 1
+  ), revision + 1)`;
+
+/**
+ * The oldest instant of which there is a report, in UTC epoch seconds; `undefined` without a
+ * history. One that begins with its tenant, and so with no records, has it after the first import.
+ */
+export const findHistoryBegin = (
+  { store, now }: Pick<AuthContext, 'store' | 'now'>,
   { tenant }: Pick<ClientRow, 'tenant'>,
-): Promise<number | undefined> {
-  const { kept } = await store.readTenant(tenant, readHistory, { isBounded: true });
-  return kept?.fromSeconds;
-}
+): Promise<number | undefined> => {
+  const read = async (reader: TenantReader): Promise<number | undefined> => {
+    const { kept, createdAt, revision } = await readHistory(reader);
+    if (kept === undefined || kept.fromSeconds > createdAt || kept.from === revision) return kept?.fromSeconds;
+    const [row] = await reader.all(selectEndOfFirstImport);
+    return Math.min(now(), Number(row?.first_end ?? kept.fromSeconds));
+  };
+  return store.readTenant(tenant, read, { isBounded: true });
+};
 
 const clientKind: HolderKind<ClientRow, ClientRow> = {
   table: clientSessions,
