@@ -61,7 +61,7 @@ export const strings = {
     showTable: 'Table',
     tableOf: (title: string) => `Table of: ${title}`,
     total: 'Total',
-    unfinished: 'Not over yet',
+    unfinished: 'Counted in part',
   },
   filters: {
     title: 'Filters',

@@ -1,11 +1,4 @@
-import type {
-  SubscriptionPage,
-  SubscriptionQuery,
-  SubscriptionSummary,
-  SummaryCount,
-  SummaryQuery,
-} from '../../../client/index.ts';
-import type { CallOptions } from '../../../client/options.ts';
+import type { SubscriptionSummary, SummaryCount, SummaryQuery } from '../../../client/index.ts';
 import { statusFilterOf } from '../../../contract/subscription.ts';
 import { sumOf } from '../../charts/chart-data.ts';
 import {
@@ -79,14 +72,6 @@ export const nextEndsMax = 10;
 /** Filters and order of the subscriptions that end next without renewal. */
 export const nextEndsQuery = (now: Date, isPast: boolean) =>
   ({ ...endsWithin(now, daysShown, isPast), 'auto-renew': 'false', sort: 'expirationDate' }) as const;
-
-interface PageReader {
-  subscriptions(query: SubscriptionQuery, options: CallOptions): { page(): Promise<SubscriptionPage> };
-}
-
-/** The subscriptions that end next without renewal. */
-export const readNextEnds = (reader: PageReader, now: Date, options: CallOptions): Promise<SubscriptionPage> =>
-  reader.subscriptions({ ...nextEndsQuery(now, false), size: nextEndsMax }, options).page();
 
 /** Counts by period: of all subscriptions, and of those that each filter selects. */
 export interface PeriodCounts<Key> {

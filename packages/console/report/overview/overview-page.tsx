@@ -27,7 +27,6 @@ import {
   readCreatedWeeks,
   readEnding,
   readEndingSoon,
-  readNextEnds,
   readTotals,
   type SummaryReader,
 } from './overview-data.ts';
@@ -42,10 +41,12 @@ const readerAt = (past: PastTime | undefined, signal: AbortSignal): SummaryReade
   return { summary: (query) => reports.summary({ ...query, 'as-of': past?.instant, zone }, { signal }) };
 };
 
-const readNextEndsAt = (past: PastTime | undefined, now: Date, options: CallOptions): Promise<SubscriptionPage> =>
-  past === undefined
-    ? readNextEnds(reports, now, options)
-    : readPastPage({ ...nextEndsQuery(now, true), 'as-of': past.instant }, nextEndsMax, options);
+/** The subscriptions that end next without renewal. */
+function readNextEnds(past: PastTime | undefined, now: Date, options: CallOptions): Promise<SubscriptionPage> {
+  const query = nextEndsQuery(now, past !== undefined);
+  if (past !== undefined) return readPastPage({ ...query, 'as-of': past.instant }, nextEndsMax, options);
+  return reports.subscriptions({ ...query, size: nextEndsMax }, options).page();
+}
 
 /** What ends soon without renewal, how many subscriptions there are, and how many are active. */
 export function OverviewPage() {
@@ -58,7 +59,7 @@ export function OverviewPage() {
   const weeks = useLoad((signal) => readCreatedWeeks(reader(signal), now));
   const changes = useChangeCount(isPast);
   const ending = useLoad((signal) => readEnding(reader(signal), now, isPast));
-  const nextEnds = useLoad((signal) => readNextEndsAt(past, now, { signal }));
+  const nextEnds = useLoad((signal) => readNextEnds(past, now, { signal }));
   const created = useLoad(
     totals.kind === 'ready' ? (signal) => readCreated(reader(signal), totals.value, now) : undefined,
   );
