@@ -27,15 +27,12 @@ async function copyPostgresStore(url: string, target: string, onCopied: OnCopied
     // foreign keys are checked and the file is made durable once the copy is complete
     copy.run('pragma foreign_keys = off; pragma synchronous = off; begin');
     const indexes = dropIndexes(copy);
-    await inOneSnapshot(url, async (client) => {
+    await transfer(url, { name: 'subreport-backup', begin: beginReading }, async (client) => {
       let bytes = 0;
       for (const table of await describeTables(client, listTables(copy)))
         for await (const rows of readTable(client, table)) {
           for (const row of rows) copy.change(insertInto(table), row);
-          bytes += rows.reduce(
-            (sum, row) => sum + row.reduce((all: number, value) => all + String(value).length, 0),
-            0,
-          );
+          bytes += JSON.stringify(rows).length;
           onCopied({ bytes });
         }
     });
@@ -59,29 +56,25 @@ function dropIndexes(connection: SqliteConnection): readonly string[] {
   return indexes.map(({ sql }) => String(sql));
 }
 
-/** Runs work in one transaction with one snapshot and no time limit. */
-async function inOneSnapshot(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = createTransferClient(url, 'subreport-backup');
+/** Runs work that reads or writes a whole store in one transaction without a time limit. */
+export async function transfer(
+  url: string,
+  { name, begin }: { readonly name: `subreport-${string}`; readonly begin: string },
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> {
+  const types = { getTypeParser: parserOf };
+  const client = createDedicatedClient(url, { name, keepAlive: true, options: distributedOption, types });
   try {
     await connect(client, url);
-    await client.query(beginReading);
+    await client.query(begin);
     await client.query(noTimeLimit);
     await work(client).catch((error: unknown) => {
       throw toStorageError(error);
     });
   } finally {
-    await client.end();
+    await client.end(); // uncommitted work is rolled back
   }
 }
-
-/** Creates a client that reads or writes a whole store; its queries have no time limit. */
-export const createTransferClient = (url: string, name: `subreport-${string}`): pg.Client =>
-  createDedicatedClient(url, {
-    name,
-    keepAlive: true,
-    options: distributedOption,
-    types: { getTypeParser: parserOf },
-  });
 
 type Values = (string | number | null)[];
 

@@ -1,11 +1,9 @@
 import type pg from 'pg';
 import { StorageError } from '../error.ts';
-import { connect } from '../postgres/connect.ts';
-import { isRolledBack, toStorageError } from '../postgres/error.ts';
-import { noTimeLimit } from '../postgres/session.ts';
+import { isRolledBack } from '../postgres/error.ts';
 import { commit, unknownOutcome } from '../postgres/settle-commit.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
-import { createTransferClient } from './postgres-backup.ts';
+import { transfer } from './postgres-backup.ts';
 import { describeTables, listTables, type PostgresTable } from './postgres-table.ts';
 import type { OnCopied } from './sqlite-backup.ts';
 
@@ -19,17 +17,14 @@ const batchRows = 1_000;
  */
 export async function fillPostgresStore(url: string, file: string, onCopied: OnCopied): Promise<void> {
   const source = new SqliteConnection(file, 0);
-  const client = createTransferClient(url, 'subreport-restore');
   try {
-    await connect(client, url);
-    await client.query('begin');
-    await client.query(noTimeLimit);
-    await fill(client, source, onCopied).catch((error: unknown) => Promise.reject(toStorageError(error)));
-    await commit(client).catch((error: unknown) => {
-      throw isRolledBack(error) ? toStorageError(error) : unknownOutcome(error);
+    await transfer(url, { name: 'subreport-restore', begin: 'begin' }, async (client) => {
+      await fill(client, source, onCopied);
+      await commit(client).catch((error: unknown) =>
+        Promise.reject(isRolledBack(error) ? error : unknownOutcome(error)),
+      );
     });
   } finally {
-    await client.end(); // uncommitted work is rolled back
     source.close();
   }
 }
