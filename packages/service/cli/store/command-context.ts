@@ -7,11 +7,10 @@ import type { AuditDetails } from '../../audit/audit-event.ts';
 import { type AuditLog, createAuditLog } from '../../audit/audit-log.ts';
 import { type OperatorContext, perform, recordStart } from '../../operator/perform.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
-import { openStore } from '../../storage/open-store.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
-import { openReadyStore, requireStore } from './store-session.ts';
+import { openConfiguredStore, openReadyStore, requireStore } from './store-session.ts';
 
 /** The context of an action that a command performs: the actor is the user of the machine. */
 const commandContext = (store: Store, config: Config): OperatorContext => ({
@@ -86,9 +85,8 @@ async function record(
   state: string,
   add: (context: OperatorContext) => Promise<void>,
 ): Promise<void> {
-  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
   try {
-    const store = openStore({ databaseUrl, dataDir, poolSize: 1 });
+    const store = openConfiguredStore(config, { poolSize: 1 });
     await add(commandContext(store, config)).finally(() => store.close());
   } catch (error) {
     output.stderr.write(`Cannot add the action to the audit log: ${describeFailure(error)}; ${state}\n`);

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type Output, writeResult } from '../../../terminal/output.ts';
-import { openStore } from '../../storage/open-store.ts';
 import { readConfig } from '../config.ts';
 import { recordStoreAction } from './command-context.ts';
+import { openConfiguredStore } from './store-session.ts';
 
 export function addMigrateCommand(program: Command, output: Output): void {
   program
@@ -15,8 +15,7 @@ export function addMigrateCommand(program: Command, output: Output): void {
     )
     .action(async ({ json = false }: { json?: boolean }) => {
       const config = readConfig();
-      const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, DATABASE_POOL_SIZE: poolSize } = config;
-      const store = openStore({ databaseUrl, dataDir, poolSize });
+      const store = openConfiguredStore(config);
       try {
         const result = await store.migrate();
         const applied = result.applied.length === 0 ? 'Nothing to do' : `Applied ${result.applied.join(', ')}`;
