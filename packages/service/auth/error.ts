@@ -1,12 +1,21 @@
 import type { TokenErrorCode } from '../../contract/error-code.ts';
 
+/** An error whose code says why. */
+export abstract class CodedError<Code extends string> extends Error {
+  readonly code: Code;
+
+  constructor(code: Code, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /**
  * A rejected token request (RFC 6749 §5.2). The message is shown to the client: it quotes no input
  * and contains neither `"` nor `\`.
  */
-export class TokenError extends Error {
+export class TokenError extends CodedError<TokenErrorCode> {
   override readonly name = 'TokenError';
-  readonly code: TokenErrorCode;
   /** Seconds to wait before retrying, for `slow_down`. */
   readonly retryAfterSeconds: number | undefined;
   /**
@@ -16,8 +25,7 @@ export class TokenError extends Error {
   readonly reusedFamily: string | undefined;
 
   constructor(code: TokenErrorCode, message: string, retryAfterSeconds?: number, reusedFamily?: string) {
-    super(message);
-    this.code = code;
+    super(code, message);
     this.retryAfterSeconds = retryAfterSeconds;
     this.reusedFamily = reusedFamily;
   }
@@ -34,28 +42,16 @@ export const describeStray = (values: Readonly<Record<string, string | undefined
     .join('');
 
 /** Why a client cannot be managed as requested. The message states the violated rule. */
-export class ClientError extends Error {
+export class ClientError extends CodedError<'INVALID' | 'NOT_FOUND' | 'CONFLICT'> {
   override readonly name = 'ClientError';
-  readonly code: 'INVALID' | 'NOT_FOUND' | 'CONFLICT';
-
-  constructor(code: ClientError['code'], message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /**
  * A key of the service that cannot be read, or not be replaced because another new key exists. The
  * message says what to do.
  */
-export class KeyError extends Error {
+export class KeyError extends CodedError<'UNREADABLE' | 'CONFLICT'> {
   override readonly name = 'KeyError';
-  readonly code: 'UNREADABLE' | 'CONFLICT';
-
-  constructor(code: KeyError['code'], message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /**
@@ -72,9 +68,8 @@ export type AccessErrorCode = 'MISSING_TOKEN' | 'MALFORMED' | 'INVALID_TOKEN' | 
  * A rejected access token. The message is shown to the client, also in the challenge: it contains
  * neither `"` nor `\`.
  */
-export class AccessError extends Error {
+export class AccessError extends CodedError<AccessErrorCode> {
   override readonly name = 'AccessError';
-  readonly code: AccessErrorCode;
   /** The required scope, for `INSUFFICIENT_SCOPE`. */
   readonly scope: string | undefined;
   /** The client of the token, if its signature is valid; for the log, never for the client. */
@@ -83,8 +78,7 @@ export class AccessError extends Error {
   readonly operatorId: string | undefined;
 
   constructor(code: AccessErrorCode, message: string, scope?: string, clientId?: string, operatorId?: string) {
-    super(message);
-    this.code = code;
+    super(code, message);
     this.scope = scope;
     this.clientId = clientId;
     this.operatorId = operatorId;
@@ -123,13 +117,11 @@ export class ThrottledError extends Error {
 export type SessionErrorCode = 'MISSING' | 'UNKNOWN' | 'IDLE' | 'OLD' | 'REVOKED';
 
 /** A request without a session, or with one that has ended. The message is shown to the person. */
-export class SessionError extends Error {
+export class SessionError extends CodedError<SessionErrorCode> {
   override readonly name = 'SessionError';
-  readonly code: SessionErrorCode;
 
   constructor(code: SessionErrorCode) {
-    super(sessionMessages[code]);
-    this.code = code;
+    super(code, sessionMessages[code]);
   }
 }
 

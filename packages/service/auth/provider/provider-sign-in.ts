@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Configuration, CustomFetch } from 'openid-client';
 import type { Store } from '../../storage/store.ts';
 import { type ClientRow, findClient, isExternalClient } from '../../storage/tables/client.ts';
-import { IssuerError } from '../error.ts';
+import { CodedError, IssuerError } from '../error.ts';
 import { externalAlgorithms } from './external-claims.ts';
 import { fetchIssuerMetadata, isKeysUrlOf, issuerTimeoutMs, readIssuerBody } from './fetch-issuer-metadata.ts';
 
@@ -170,14 +170,8 @@ function readNames(claim: unknown): readonly string[] {
 export type SignInErrorCode = 'REFUSED' | 'INVALID' | 'UNAVAILABLE' | 'NO_CLIENT' | 'SEVERAL_CLIENTS';
 
 /** A failed sign-in. The message is for the log; it contains no token and no code. */
-export class SignInError extends Error {
+export class SignInError extends CodedError<SignInErrorCode> {
   override readonly name = 'SignInError';
-  readonly code: SignInErrorCode;
-
-  constructor(code: SignInErrorCode, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /** What openid-client throws, as far as it decides the code. */
