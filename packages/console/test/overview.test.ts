@@ -130,6 +130,13 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       await page.waitForURL(/\?status=ACTIVE$/);
     });
 
+    test('no time of the past is offered before the history begins', async () => {
+      page = await reports.open('/console/');
+      await page.getByRole('button', { name: 'Time of the report: Now' }).click();
+      await page.getByLabel('At the start of').waitFor();
+      expect(await page.getByRole('button', { name: /^(?:Start|End) of / }).count()).toBe(0);
+    });
+
     test('a part that fails says so beside it, the others stand, and it can be tried again', async () => {
       let fails = true;
       page = await reports.open('/console/', {

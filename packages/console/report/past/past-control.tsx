@@ -7,9 +7,10 @@ import { formatDay } from '../../ui/format-date.ts';
 import { CalendarDays } from '../../ui/icons.ts';
 import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
+import { historyBegin } from '../session/session.ts';
 import { localDay, zoneName } from '../zone/local-days.ts';
 import { browserZone } from '../zone/page-zone.ts';
-import { asOf } from './as-of.ts';
+import { asOf, isKept } from './as-of.ts';
 import { describeTime } from './describe-time.ts';
 import { pastStrings } from './past-strings.ts';
 import { type PastTime, readAsOf } from './read-as-of.ts';
@@ -76,11 +77,13 @@ function Times({ past, close }: { readonly past: PastTime | undefined; readonly 
             {text.present}
           </Button>
         )}
-        {words.map((word) => (
-          <Button key={word} variant="quiet" onClick={choose(word)} aria-pressed={past?.word === word}>
-            <span>{text.choices[word]}</span> <span class="soft">{timeOf(word, now)}</span>
-          </Button>
-        ))}
+        {words
+          .filter((word) => historyBegin.value !== undefined && isKept(readAsOf(word, now)?.date ?? now))
+          .map((word) => (
+            <Button key={word} variant="quiet" onClick={choose(word)} aria-pressed={past?.word === word}>
+              <span>{text.choices[word]}</span> <span class="soft">{timeOf(word, now)}</span>
+            </Button>
+          ))}
       </div>
       <EditorForm
         action={text.show}
