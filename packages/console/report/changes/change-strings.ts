@@ -38,7 +38,6 @@ export const changesStrings = {
       : count === 1
         ? 'The list has it.'
         : `The list has all ${formatCount(count)} of them.`,
-  them: 'them',
   olderImports: (count: number) =>
     `${count === 1 ? '1 older import is' : `${formatCount(count)} older imports are`} not listed.`,
   noneIn: (when: string) => `Nothing has changed ${when}`,

@@ -76,7 +76,7 @@ function allOf(summary: ChangesSummary, selection: ChangeSelection): string {
   ];
   const name = JSON.stringify(selection);
   const part = parts.find((each) => JSON.stringify(each.selection) === name);
-  return part === undefined ? text.them : formatCount(part.count);
+  return part === undefined ? 'them' : formatCount(part.count);
 }
 
 interface GroupsProps {

@@ -84,33 +84,28 @@ function Example({ example, records }: ExampleProps) {
 }
 
 /** A record; its id alone if it has been removed since. */
-function Row({ id, record }: { readonly id: string; readonly record: Subscription | undefined }) {
-  const link = (words: string) => (
-    <Link href={reportHref(wholeReport, id)}>
-      <bdi>{words}</bdi>
-    </Link>
-  );
-  if (record === undefined)
-    return (
-      <tr>
-        <td colSpan={6}>{link(id)}</td>
-      </tr>
-    );
-  return (
-    <tr>
-      <td>{link(nameOf(record.product))}</td>
-      <td>{groupIccid(record.iccid)}</td>
-      <td>
-        <StatusLabel status={record.status ?? null} />
-      </td>
-      {dates.map((name) => (
-        <td key={name} data-label={fieldHeading(name)}>
-          <DateTime value={record[name]} focusable={false} />
+const Row = ({ id, record }: { readonly id: string; readonly record: Subscription | undefined }) => (
+  <tr>
+    <td>
+      <Link href={reportHref(wholeReport, id)}>
+        <bdi>{record === undefined ? id : nameOf(record.product)}</bdi>
+      </Link>
+    </td>
+    {record !== undefined && (
+      <>
+        <td>{groupIccid(record.iccid)}</td>
+        <td>
+          <StatusLabel status={record.status ?? null} />
         </td>
-      ))}
-    </tr>
-  );
-}
+        {dates.map((name) => (
+          <td key={name} data-label={fieldHeading(name)}>
+            <DateTime value={record[name]} focusable={false} />
+          </td>
+        ))}
+      </>
+    )}
+  </tr>
+);
 
 /** The words of a kind; one of a newer service has its name alone. */
 export function wordsOf(kind: string): { readonly name: string; readonly means: string; readonly remedy: string } {

@@ -1,11 +1,11 @@
 import type { SubscriptionSummary } from '../../../client/index.ts';
-import { statusFilterOf } from '../../../contract/subscription.ts';
 import { Card } from '../../ui/card.tsx';
 import { countOf } from '../../ui/format-count.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { Link } from '../../ui/location.tsx';
 import type { Load } from '../../ui/use-load.ts';
 import { CountBars } from '../counts/count-bars.tsx';
+import { filtersOfCount } from '../counts/count-links.ts';
 import { countStrings } from '../counts/count-strings.ts';
 import { countRows } from '../counts/counts-table.ts';
 import { reportLink } from '../link/report-link.ts';
@@ -42,9 +42,7 @@ export function CategoryCard({ title, by, load, rowsMax }: CategoryCardProps) {
             label={title}
             rows={countRows(by, summary)}
             shown={rowsMax}
-            hrefOf={({ value }) =>
-              reportLink(by === 'status' ? { status: statusFilterOf(value) } : { 'product-id': value ?? '' })
-            }
+            hrefOf={({ value }) => reportLink(filtersOfCount(by, value, {}, new Date()) ?? {})}
           />
         )}
       </LoadedPart>

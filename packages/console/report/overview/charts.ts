@@ -35,10 +35,10 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
         href: reportLink({ status: statusFilterOf(status), ...bounds }),
       })),
     rest: restOf(totals.by.status ?? [], parts, reportLink({ status: noStatus, ...bounds })),
-    labelOf: ({ value }) => monthLabel(new Date(value)),
-    nameOf: ({ value }) => {
+    labelOf: (value) => monthLabel(new Date(value)),
+    nameOf: (value) => {
       const name = monthName(new Date(value));
-      return value === periods.at(-1)?.value ? text.soFar(name) : name;
+      return value === periods.at(-1) ? text.soFar(name) : name;
     },
     textOf: text.createdIn,
     hrefOf: (period) => reportLink(createdBounds([period])),
@@ -83,14 +83,14 @@ export function endingChart({ periods, all, parts, filters, now }: EndingCounts)
       say: text.notRenewing,
       href: reportLink({ ...filters, 'auto-renew': 'false' }),
     },
-    labelOf: ({ value }) => dayLabel(new Date(value)),
-    nameOf: ({ value }) => {
+    labelOf: (value) => dayLabel(new Date(value)),
+    nameOf: (value) => {
       const name = dayName(new Date(value));
-      if (value === periods[0]?.value) return text.fromNowOn(name);
-      return value === periods.at(-1)?.value ? text.upTo(name, daysShown) : name;
+      if (value === periods[0]) return text.fromNowOn(name);
+      return value === periods.at(-1) ? text.upTo(name, daysShown) : name;
     },
     textOf: text.endingOn,
-    hrefOf: ({ value }) => reportLink(filtersOfCount('day', value, filters, now) ?? {}),
+    hrefOf: (value) => reportLink(filtersOfCount('day', value, filters, now) ?? {}),
     unfinished: [0, periods.length - 1],
   });
 }

@@ -11,7 +11,7 @@ import { reportLink } from '../link/report-link.ts';
 import { describeTime } from '../past/describe-time.ts';
 import type { CreatedWeeks, EndingSoon } from './overview-data.ts';
 import { overviewStrings } from './overview-strings.ts';
-import { createdBounds, endsWithin, type Period } from './periods.ts';
+import { createdBounds, endsWithin } from './periods.ts';
 
 const text = overviewStrings;
 
@@ -125,8 +125,8 @@ const createdNote = ({ week, last, before }: CreatedWeeks) => (
 );
 
 /** "16–22 Nov", or "28 Nov – 4 Dec". */
-function daysOf(days: readonly Period[]): string {
-  const [from = '', to = ''] = [days[0], days.at(-1)].map((day) => formatDay(new Date(day?.value ?? '')).slice(0, -5));
+function daysOf(days: readonly string[]): string {
+  const [from = '', to = ''] = [days[0], days.at(-1)].map((day) => formatDay(new Date(day ?? '')).slice(0, -5));
   const isOneMonth = from.split(' ')[1] === to.split(' ')[1];
   return isOneMonth ? `${from.split(' ')[0]}–${to}` : `${from} – ${to}`;
 }

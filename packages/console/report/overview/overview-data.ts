@@ -10,7 +10,6 @@ import {
   lastDays,
   lastMonths,
   nextDays,
-  type Period,
 } from './periods.ts';
 
 /** Reads counts, as the client library does. */
@@ -51,7 +50,7 @@ export async function readEndingSoon(reader: SummaryReader, now: Date, isPast: b
 
 /** The number of subscriptions created in a week of whole days, and in the week before it. */
 export interface CreatedWeeks {
-  readonly week: readonly Period[];
+  readonly week: readonly string[];
   readonly last: number;
   readonly before: number;
 }
@@ -60,8 +59,8 @@ export interface CreatedWeeks {
 export async function readCreatedWeeks(reader: SummaryReader, now: Date): Promise<CreatedWeeks> {
   const days = lastDays(now, 14);
   const { by } = await reader.summary({ ...createdBounds(days), by: 'day' });
-  const sum = (periods: readonly Period[]): number =>
-    sumOf((by.day ?? []).filter(({ value }) => periods.some((day) => day.value === value)).map(({ count }) => count));
+  const sum = (periods: readonly string[]): number =>
+    sumOf((by.day ?? []).map(({ value, count }) => (value !== null && periods.includes(value) ? count : 0)));
   const week = days.slice(7);
   return { week, last: sum(week), before: sum(days.slice(0, 7)) };
 }
@@ -75,7 +74,7 @@ export const nextEndsQuery = (now: Date, isPast: boolean) =>
 
 /** Counts by period: of all subscriptions, and of those that each filter selects. */
 export interface PeriodCounts<Key> {
-  readonly periods: readonly Period[];
+  readonly periods: readonly string[];
   readonly all: readonly SummaryCount[];
   readonly parts: ReadonlyMap<Key, readonly SummaryCount[]>;
 }

@@ -1,6 +1,5 @@
 import type { SummaryCount } from '../../../client/index.ts';
 import { type Column, type Series, sumOf, type Tone } from '../../charts/chart-data.ts';
-import type { Period } from './periods.ts';
 
 type Counts = readonly SummaryCount[];
 
@@ -17,17 +16,18 @@ export interface Part {
 }
 
 interface StackedCounts {
-  readonly periods: readonly Period[];
+  /** Months or days, as in the counts. */
+  readonly periods: readonly string[];
   /** All subscriptions by period. */
   readonly all: Counts;
   readonly parts: readonly Part[];
   /** The series of those that belong to no part. */
   readonly rest: Omit<Part, 'counts' | 'href'> & { readonly href?: string | undefined };
-  readonly nameOf: (period: Period) => string;
-  readonly labelOf: (period: Period) => string;
+  readonly nameOf: (period: string) => string;
+  readonly labelOf: (period: string) => string;
   /** The text of a column, from the name of its period, its total and what its series say. */
   readonly textOf: (name: string, total: number, details: readonly string[]) => string;
-  readonly hrefOf: (period: Period) => string;
+  readonly hrefOf: (period: string) => string;
   /** The periods that are counted in part, by their position. */
   readonly unfinished: readonly number[];
 }
@@ -53,7 +53,7 @@ export function stackCounts({ periods, all, parts, rest, ...words }: StackedCoun
       const values = shown.map((series) => series.values[index] ?? 0);
       const name = nameOf(period);
       return {
-        key: period.value,
+        key: period,
         name,
         label: labelOf(period),
         text: textOf(name, totals[index] ?? 0, detailsOf(shown, values)),
@@ -69,7 +69,7 @@ export function stackCounts({ periods, all, parts, rest, ...words }: StackedCoun
 const detailsOf = (series: readonly Pick<Part, 'say'>[], values: readonly number[]): string[] =>
   series.flatMap(({ say }, index) => (values[index] ? [say(values[index])] : []));
 
-const alignedWith = (periods: readonly Period[], counts: Counts): number[] => {
+const alignedWith = (periods: readonly string[], counts: Counts): number[] => {
   const byValue = new Map(counts.map(({ value, count }) => [value, count]));
-  return periods.map(({ value }) => byValue.get(value) ?? 0);
+  return periods.map((period) => byValue.get(period) ?? 0);
 };

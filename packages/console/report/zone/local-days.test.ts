@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { findZone } from '../../../contract/zone.ts';
 import { filtersOfCount } from '../counts/count-links.ts';
 import { presetOf, presetRange } from '../filters/presets.ts';
-import { lastMonths, nextDays } from '../overview/periods.ts';
+import { createdBounds, lastMonths, nextDays } from '../overview/periods.ts';
 import { readAsOf } from '../past/read-as-of.ts';
 import { dayAfter, dayFrom, daysUntil, dayUntil, endOfDay } from './day-bounds.ts';
 import { readZoneFrom, zoneName } from './local-days.ts';
@@ -33,17 +33,15 @@ describe('days in Europe/Berlin', () => {
       'lastMonth',
     );
     expect(readAsOf('this-month', now)?.instant).toBe('2026-10-31T23:00:00Z');
-    expect(lastMonths(now, 2)).toEqual([
-      { value: '2026-10', ...range },
-      { value: '2026-11', from: '2026-10-31T23:00:00Z', to: '2026-11-30T23:00:00Z' },
-    ]);
-    expect(nextDays(now, 2).map(({ value }) => value)).toEqual(['2026-11-01', '2026-11-02']);
+    expect(lastMonths(now, 2)).toEqual(['2026-10', '2026-11']);
+    expect(createdBounds(['2026-10'])).toEqual({ 'created-from': range.from, 'created-to': range.to });
+    expect(nextDays(now, 2)).toEqual(['2026-11-01', '2026-11-02', '2026-11-03']);
     expect(filtersOfCount('month', '2026-10', {}, now)).toEqual({ 'created-from': range.from, 'created-to': range.to });
   });
 
   test('are those of UTC without a zone', () => {
     expect(zoneName()).toBe('UTC');
     expect(readAsOf('this-month', now)?.instant).toBe('2026-10-01T00:00:00Z');
-    expect(lastMonths(now, 1)[0]?.value).toBe('2026-10');
+    expect(lastMonths(now, 1)[0]).toBe('2026-10');
   });
 });
