@@ -217,8 +217,12 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
   });
 
   test('HTML in every field of a record is text on every page', async () => {
-    await signIn(acme, '/console/changes'); // later changes than this first visit are listed
+    await signIn(acme, '/console/changes'); // once this visit has ended, later changes are listed
     await page.getByText(/this is your first visit in this browser$/).waitFor();
+    await page.evaluate(() => {
+      for (const [key, text] of Object.entries(localStorage))
+        if (key.includes('visits')) localStorage.setItem(key, text.replace(/"at":\d+/, '"at":0'));
+    });
     await service.store.loadSubscriptions(acmeTenant, [hostileRow('acme-added')]);
     const pages = {
       '/console/': 'Name"><img',
