@@ -17,7 +17,7 @@ export async function removeRecords(
   const replacement = await store.openStagedLoad(tenant, importId);
   try {
     const kept = rows.filter(({ id }) => !ids.includes(String(id)));
-    if (kept.length > 0) await replacement.add(kept.map(toRow));
+    for (let at = 0; at < kept.length; at += 10_000) await replacement.add(kept.slice(at, at + 10_000).map(toRow));
     if (loaded.length > 0) await replacement.add(loaded);
     return await replacement.finish(false);
   } finally {

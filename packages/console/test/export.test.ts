@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
   test('a CSV file has the bytes of the API for the same filter', async () => {
     await openSubscriptions('?status=ACTIVE');
     const { file, name } = await download('CSV');
-    expect(name).toMatch(/^acme-subscriptions-\d{8}T\d{6}Z\.csv$/);
+    expect(name).toMatch(/^acme-subscriptions-status-ACTIVE-\d{8}T\d{6}Z\.csv$/);
     expect(file.equals(await fromApi('format=csv&status=ACTIVE'))).toBe(true);
   });
 

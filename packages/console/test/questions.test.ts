@@ -326,10 +326,10 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByText('30 of 30 ICCIDs found').waitFor();
     await page.getByRole('button', { name: 'Export' }).first().click();
-    await page.getByText('Columns: all').click();
+    await page.getByText('Columns of the file: all').click();
     for (const column of ['ICCID', 'Ends', 'Product plan id'])
       await page.getByRole('checkbox', { name: column, exact: true }).check();
-    await page.getByText('Columns: ICCID, Ends, Product plan id').waitFor();
+    await page.getByText('Columns of the file: ICCID, Ends, Product plan id').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await expect.poll(() => new URL(page.url()).search).toBe('?fields=iccid,expirationDate,product.plan_id&list=iccid');

@@ -47,7 +47,8 @@ export async function startExport(order: ExportOrder): Promise<void> {
   const { value } = session.state;
   if (value.kind !== 'signed-in') return;
   const startedAt = new Date();
-  const destination = await chooseDestination(fileName(value.session.tenant, startedAt, order.format), order.format);
+  const name = fileName(value.session.tenant, startedAt, order.format, undefined, order.query);
+  const destination = await chooseDestination(name, order.format);
   if (destination === undefined) return;
   lastId += 1;
   const id = lastId;

@@ -52,6 +52,6 @@ export const exportStrings = {
     title: 'Columns',
     hint: 'Chosen columns come in the order in which you choose them.',
     all: (count: number) => `All ${formatCount(count)} columns`,
-    chosen: (names: string) => `Columns: ${names}`,
+    chosen: (names: string) => `Columns of the file: ${names}`,
   },
 } as const;

@@ -43,6 +43,8 @@ export function FieldChooser({ fields, onChange }: FieldChooserProps) {
   );
 }
 
-/** "Columns: all", or which they are. */
+/** "Columns of the file: all", or which they are. */
 export const fieldsText = (fields: string | undefined): string =>
-  fields === undefined ? 'Columns: all' : text.chosen(readFields(fields).fields.map(fieldHeading).join(', '));
+  fields === undefined
+    ? 'Columns of the file: all'
+    : text.chosen(readFields(fields).fields.map(fieldHeading).join(', '));

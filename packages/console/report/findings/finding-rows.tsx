@@ -16,7 +16,7 @@ const text = findingsStrings;
 /** The dates of a row, each of which a finding may be about. */
 export const dates = ['createdDate', 'activationDate', 'expirationDate'] as const;
 
-interface FindingRowsProps {
+export interface FindingRowsProps {
   readonly finding: SubscriptionFinding;
   /** The records of the examples, by id. */
   readonly records: ReadonlyMap<string, Subscription>;
@@ -52,9 +52,8 @@ export function FindingRows({ finding, records, moment }: FindingRowsProps) {
   );
 }
 
-interface ExampleProps {
+interface ExampleProps extends Pick<FindingRowsProps, 'records'> {
   readonly example: SubscriptionFinding['examples'][number];
-  readonly records: ReadonlyMap<string, Subscription>;
 }
 
 /** What the records of an example have in common, which lists them; then each record. */

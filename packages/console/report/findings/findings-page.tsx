@@ -8,7 +8,7 @@ import { reports } from '../api.ts';
 import { NoRecords } from '../session/no-records.tsx';
 import { titles } from '../titles.ts';
 import { fieldHeading } from '../words/field-heading.ts';
-import { dates, FindingRows, wordsOf } from './finding-rows.tsx';
+import { dates, FindingRows, type FindingRowsProps, wordsOf } from './finding-rows.tsx';
 import { findingsStrings } from './findings-strings.ts';
 
 const text = findingsStrings;
@@ -49,12 +49,9 @@ function Findings({ found, records }: Found) {
   );
 }
 
-interface FindingsTableProps extends Pick<Found, 'records'> {
-  readonly findings: readonly SubscriptionFinding[];
-  readonly moment: string;
-}
-
 const columns = ['product.name', 'iccid', 'status', ...dates] as const;
+
+type FindingsTableProps = Omit<FindingRowsProps, 'finding'> & Pick<SubscriptionFindings, 'findings'>;
 
 const FindingsTable = ({ findings, ...rest }: FindingsTableProps) => (
   <table class="findings" aria-label={titles.findings}>

@@ -1,4 +1,4 @@
-import type { SubscriptionSummary, SummaryCount, SummaryQuery } from '../../../client/index.ts';
+import type { SubreportClient, SubscriptionSummary, SummaryCount, SummaryQuery } from '../../../client/index.ts';
 import { statusFilterOf } from '../../../contract/subscription.ts';
 import { sumOf } from '../../charts/chart-data.ts';
 import {
@@ -13,9 +13,7 @@ import {
 } from './periods.ts';
 
 /** Reads counts, as the client library does. */
-export interface SummaryReader {
-  summary(query: SummaryQuery): Promise<SubscriptionSummary>;
-}
+export type SummaryReader = Pick<SubreportClient, 'summary'>;
 
 /** The number of months and of days that the charts show. */
 export const monthsShown = 24;
