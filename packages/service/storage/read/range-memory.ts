@@ -1,32 +1,24 @@
 import { LRUCache } from 'lru-cache';
-import { countsSql, type FilterRange, type Leaf } from '../counts/range.ts';
-import { spanLevel } from '../counts/span.ts';
+import { countsSql, type Leaf } from '../counts/range.ts';
+import { type SpanLevel, spanLevel } from '../counts/span.ts';
 import type { OrderKey } from '../order-key.ts';
 import type { SqlValue, TenantId, TenantSql } from '../store.ts';
 import { binder, countedFilter, countedPart, type SubscriptionFilter } from '../subscription-filter.ts';
-import type { PageQuery, PageRecords } from './page-sql.ts';
-import { type Known, type PageStore, revisionColumn } from './page-statements.ts';
-
-interface ReadPage extends FilterRange {
-  readonly revision: number;
-  readonly records: PageRecords;
-  readonly passed: number | undefined;
-  /** Whether more records follow. */
-  readonly hasMore: boolean;
-}
+import type { PageQuery } from './page-sql.ts';
+import { type Known, type Page, type PageStore, revisionColumn } from './page-statements.ts';
 
 /** A tree, as the rows of a filter's `countedPart` are counted in it. */
 interface KnownTree extends Known {
   /** Pages that were read without its leaves at this revision. */
   readonly reads: number;
-  /** The end of the range of one of them. */
+  /** The greatest end of their ranges; infinite if the tree is too large. */
   readonly rows: number;
 }
 
-/** Bytes in memory: of a range besides its key, and of a leaf. */
-const [rangeBytes, leafBytes] = [200, 150];
+/** Bytes in memory: of a range besides its key, and of a leaf besides its id. */
+const [rangeBytes, leafBytes] = [200, 140];
 
-/** The leaves of a larger tree are not remembered: reading those of this one takes 2 ms. */
+/** The leaves of a larger tree are not read: reading those of this one takes 2 ms. */
 const treeRowsMax = 500_000;
 /** Reading the leaves of so many rows costs as much as a page costs more without them. */
 const treeRowsOfRead = 80_000;
@@ -47,7 +39,8 @@ export class RangeMemory {
   });
   readonly #trees = new LRUCache<string, KnownTree>({
     maxSize: 4_194_304,
-    sizeCalculation: ({ leaves }, key) => 2 * key.length + rangeBytes + leafBytes * (leaves?.all.length ?? 0),
+    sizeCalculation: ({ leaves }, key) =>
+      (leaves?.all ?? []).reduce((sum, { from }) => sum + leafBytes + from.id.length, 2 * key.length + rangeBytes),
   });
 
   find(tenant: TenantId, { filter, order, position }: PageQuery): Known | undefined {
@@ -68,12 +61,12 @@ export class RangeMemory {
     if (tree === undefined || tree.leaves !== undefined) return tree;
     if (tree.rows > treeRowsMax || tree.reads <= tree.rows / treeRowsOfRead) return undefined;
     const found = await readLeaves(store, tenant, counted);
-    if (found !== undefined) this.#trees.set(key, { ...tree, ...found });
+    this.#trees.set(key, { ...tree, ...(found ?? { rows: Infinity }) });
     return found;
   }
 
   /** Notes the range of a page, unless it was known, and where the page after it begins. */
-  note(tenant: TenantId, { filter, order }: PageQuery, page: ReadPage, known: Known | undefined): void {
+  note(tenant: TenantId, { filter, order }: PageQuery, page: Page, known: Known | undefined): void {
     const { records, start, total, revision, passed, hasMore } = page;
     if (known?.range === undefined) this.#ranges.set(rangeKey(tenant, filter), { revision, range: { start, total } });
     const counted = known === undefined ? countedFilter(filter, order.column) : undefined;
@@ -81,7 +74,8 @@ export class RangeMemory {
       const key = treeKey(tenant, counted);
       const tree = this.#trees.peek(key);
       const same = tree?.revision === revision ? tree : undefined;
-      this.#trees.set(key, { ...same, revision, reads: (same?.reads ?? 0) + 1, rows: start + total });
+      const rows = Math.max(same?.rows ?? 0, start + total);
+      this.#trees.set(key, { ...same, revision, reads: (same?.reads ?? 0) + 1, rows });
     }
     if (passed === undefined || records.last === undefined || !hasMore) return;
     const range = { start, total, passed: passed + records.count };
@@ -89,13 +83,15 @@ export class RangeMemory {
   }
 }
 
-/** Reads the leaves of a filter as one string, which is faster than hundreds of rows. */
+/** Reads the leaves of a tree that is not too large as one string: faster than hundreds of rows. */
 async function readLeaves(store: PageStore, tenant: TenantId, filter: SubscriptionFilter): Promise<Known | undefined> {
   const values: SqlValue[] = [];
   const { series, n } = countsSql(filter, binder(values));
-  const sql = `select string_agg(leaf, '\n') as leaves, ${revisionColumn} from (
-      select cast(${n} as text) || ' ' || cast(from_date as text) || ' ' || from_id as leaf from subscription_span
-      where tenant_id = $1 and series = ${series} and level = ${spanLevel.leaf} order by from_date, from_id) as leaves` as TenantSql;
+  const spans = (level: SpanLevel) =>
+    `subscription_span where tenant_id = $1 and series = ${series} and level = ${level}`;
+  const lines = `select cast(${n} as text) || ' ' || cast(from_date as text) || ' ' || from_id as leaf from ${spans(spanLevel.leaf)}`;
+  const sql = `select case when (select n from ${spans(spanLevel.root)}) <= ${treeRowsMax} then (
+      select string_agg(leaf, '\n') from (${lines} order by from_date, from_id) as lines) end as leaves, ${revisionColumn}` as TenantSql;
   const [row] = await store.readTenantOnce(tenant, { sql, values }, { isBounded: true });
   if (typeof row?.leaves !== 'string') return undefined;
   let total = 0;

@@ -4,6 +4,7 @@ import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { readTexts } from '../../../../test/support/read-page.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { spanLevel } from '../../storage/counts/span.ts';
 import type { PagePosition } from '../../storage/read/page-sql.ts';
 import { RangeMemory } from '../../storage/read/range-memory.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
@@ -99,6 +100,24 @@ describe.each(drawOne(engines, import.meta.url))('remembered ranges on $engine',
       once.mockRestore();
       await elsewhere.loadSubscriptions(owner, [subscriptionRow({ id: `new${bound}`, createdDate: bound })]);
     }
+  });
+
+  test('have no leaves of a large tree, which are not looked for again until it changes', async () => {
+    const owner = await newLargeTenant('large-tree');
+    const enlarge = {
+      sql: `update subscription_span set n = 500001 where tenant_id = $1 and level = ${spanLevel.root}`,
+      values: [],
+    } as const;
+    await store.writeTenant(owner, [enlarge]);
+    const ranges = new RangeMemory();
+    const once = vi.spyOn(store, 'readTenantOnce');
+    for (const beforeSeconds of [10, 20, 30, 40, 50, 60])
+      expect(
+        await readTexts({ store, ranges }, owner, { ...all, beforeSeconds }, order, { kind: 'offset', skip: 0 }, 3),
+      ).toMatchObject({ total: 3 * beforeSeconds });
+    const sent = (part: string) => once.mock.calls.filter(([, { sql }]) => sql.includes(part)).length;
+    expect([sent('string_agg(leaf'), sent('sum(n)')]).toEqual([1, 6]);
+    once.mockRestore();
   });
 
   test('are not used once another process has changed the records, by any kind of page', async () => {
