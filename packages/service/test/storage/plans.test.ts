@@ -9,7 +9,8 @@ import { readTexts } from '../../../../test/support/read-page.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { type ReadStatement, watchReads } from '../../../../test/support/watch-reads.ts';
 import { openStore } from '../../storage/open-store.ts';
-import { readChanges } from '../../storage/read/changes.ts';
+import { plannerOptions } from '../../storage/postgres/session.ts';
+import { readChanges, readDescribedChanges } from '../../storage/read/changes.ts';
 import type { PageContext } from '../../storage/read/page.ts';
 import { numbered } from '../../storage/sqlite/connection.ts';
 import type { ReadOptions, TenantId } from '../../storage/store.ts';
@@ -205,6 +206,26 @@ describe.skipIf(onCluster)('a tenant that the statistics do not know, on postgre
     await expect.poll(entriesRead).toBeGreaterThan(before);
     // 920,000 if each leaf reads all rows
     expect((await entriesRead()) - before).toBeLessThan(100_000);
+  });
+
+  test('has removed records described by their keys, not by all former versions for each', async () => {
+    const tenant = await addTenant(opened.store, 'removed');
+    await opened.store.loadSubscriptions(tenant, rowsOf(0, 5_000));
+    const replacement = await opened.store.openStagedLoad(tenant);
+    await replacement.finish(false);
+    await replacement.close();
+    const asked: ReadStatement[] = [];
+    const range = { after: { revision: 1, id: '' }, newestFirst: false, limit: 1_000 };
+    await watchReads(opened.store, (statement) => asked.push(statement)).readTenant(tenant, (reader) =>
+      readDescribedChanges(reader, range, { base: 1, began: 1 }),
+    );
+    await client.query(['begin', ...plannerOptions.map((option) => `set local ${option}`)].join(';'));
+    await client.query("select set_tenant('removed')");
+    for (const { sql, values } of asked) {
+      const { rows } = await client.query(`explain (analyze, format json) ${sql}`, [tenant, ...values]);
+      expect(JSON.stringify(rows).match(/"Rows Removed by Join Filter":[1-9]/g)).toBeNull();
+    }
+    await client.query('rollback');
   });
 
   /** In an order in which each load adds rows to every leaf. */

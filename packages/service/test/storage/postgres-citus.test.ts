@@ -33,12 +33,12 @@ describe('a role that Citus connects to workers as', () => {
   };
 
   test('may log in and has our session options once the missing statements were run (C3, C4)', async () => {
-    expect(await missingOnWorkers(client, role)).toHaveLength(5);
+    expect(await missingOnWorkers(client, role)).toHaveLength(6);
     await prepare();
     expect(await missingOnWorkers(client, role)).toEqual([]);
     expect(await stateOf(role)).toEqual({
       login: true,
-      settings: ['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_sort=off', 'jit=off'],
+      settings: ['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_sort=off', 'enable_material=off', 'jit=off'],
     });
     const session = await connectPostgres(urlOf(await postgresUrl(), 'postgres', role));
     const { rows } = await session.query("select current_setting('enable_seqscan') as value");
