@@ -43,12 +43,12 @@ export async function prepareTenant(store: Store): Promise<TenantId> {
 /**
  * Loads what has changed since the last import: until the first start day by day, each import at
  * its time; later at once, however long the demo did not run. Once somebody else has loaded
- * records, it leaves the tenant alone.
+ * records, and while the last import is in the future, it leaves the tenant alone.
  */
 async function loadDue(store: Store, now: number): Promise<void> {
   const { tenant, createdAt, revision } = await requireAnyTenant(store, 'demo');
   const [last] = await listImportRows(store, { tenant }, 1);
-  if (last === undefined ? revision > 0 : last.actorId !== actor.user) return;
+  if (last === undefined ? revision > 0 : last.actorId !== actor.user || last.startedAt > now) return;
   const until = createdAt + historySeconds;
   const linesAt = (at: number) => demoRows(until, at).map((row) => JSON.stringify(row));
   let lines = last?.result === 'ok' ? linesAt(last.startedAt) : [];
@@ -57,7 +57,9 @@ async function loadDue(store: Store, now: number): Promise<void> {
     lines = linesAt(at);
     return lines.filter((line) => !before.has(line)).map((line): object => JSON.parse(line));
   };
-  for (let at = last?.startedAt ?? createdAt; at <= until; at += day) await load(store, tenant, changesUntil(at), at);
+  const pastUntil = Math.min(until, now);
+  for (let at = last?.startedAt ?? createdAt; at <= pastUntil; at += day)
+    await load(store, tenant, changesUntil(at), at);
   await load(store, tenant, changesUntil(now));
 }
 

@@ -8,6 +8,7 @@ import { examineStore } from '../../cli/store/examine-store.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { listImportRows, putImport, readRejections } from '../../storage/tables/import-history.ts';
+import { insertTenant } from '../../storage/tables/tenant.ts';
 
 describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engine', ({ openTestStore }) => {
   let opened: TestStore;
@@ -60,6 +61,18 @@ describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engin
     vi.setSystemTime(Date.now() + 10 * 86_400_000);
     await prepareTenant(store);
     expect(await importsOf('demo')).toHaveLength(36);
+    vi.setSystemTime(Date.now() - 5 * 86_400_000); // a clock that was ahead
+    await prepareTenant(store);
+    expect(await importsOf('demo')).toHaveLength(36);
+  });
+
+  test('has no import of the future in an empty tenant that somebody else has created', async () => {
+    const other = await openTestStore();
+    await insertTenant(other.store, 'demo', nowSeconds());
+    await prepareTenant(other.store);
+    const imports = await listImportRows(other.store, { tenant: 'demo' }, 100);
+    expect(imports.filter(({ startedAt }) => startedAt > nowSeconds())).toEqual([]);
+    await other.close();
   });
 
   test('stays as it is once somebody else has loaded records', async () => {
