@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { importFlags } from '../../contract/load.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import {
@@ -96,7 +96,7 @@ const noRows: ImportCounts = { read: 0, rejected: 0, inserted: 0, updated: 0, un
 
 function runningRow({ tenant, actor, via, format, flags, mapping }: ImportOrigin, nowMs: number): ImportRow {
   return {
-    id: randomUUIDv7(), // begins with the time
+    id: `${firstImportIdAt(nowMs)}-7${randomUUID().slice(15)}`, // version 7; Node 24.15 lacks it
     tenant,
     startedAt: Math.floor(nowMs / 1000),
     endedAt: null,
