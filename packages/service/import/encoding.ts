@@ -6,12 +6,12 @@ import { unreadable } from './source-head.ts';
  * unknown one, `refuse` throws and says what it must be.
  */
 export function encodingOf(label: string, refuse: (rule: string) => never): string | undefined {
-  const [plain, meaningless] = [/^(us-)?ascii$/i, /^x-user-defined$/i];
   try {
-    const { encoding } = new TextDecoder(label.replace(plain, 'utf-8').replace(meaningless, '?'));
+    const decoder = new TextDecoder(label.replace(/^\s*(us-)?ascii\s*$/i, 'utf-8').replace(/x-user-defined/i, ''));
+    const { encoding } = decoder; // first versions of Node.js 24 decode windows-1252 as Latin-1
+    if (encoding === 'windows-1252' && decoder.decode(Uint8Array.of(0x80)) !== '€') throw new RangeError(encoding);
     return encoding === 'utf-8' ? undefined : encoding;
   } catch {
-    // a RangeError
     return refuse('an encoding that TextDecoder knows, such as windows-1250, shift_jis or utf-16le');
   }
 }
