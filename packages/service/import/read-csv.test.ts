@@ -261,6 +261,14 @@ describe('reading CSV', () => {
     await expect(read('id,iccid\n', { mapping })).rejects.toThrow("'status' has values and no column");
   });
 
+  test('rejects a boolean without a meaning if another one means the opposite of what it says', async () => {
+    const mapping = { columns: {}, constants: {}, values: { auto_renew: { y: 'f', '-': 'true' } } };
+    const lines = ['y', '-', 'Y', 'n', 'false'].map((word) => lineOf({ auto_renew: word }));
+    const rows = await read(`${header}\n${lines.join('\n')}`, { mapping });
+    const rules = rows.map(({ content }) => 'faults' in content && content.faults[0]?.rule);
+    expect(rules).toEqual([false, false, ...Array(3).fill("in 'values' of the mapping, as 'y' is")]);
+  });
+
   test('compares names of columns without case, points, underscores and blanks', async () => {
     const names = [csvColumns.map((name) => name.toUpperCase()), recordFields.map(({ column }) => column)];
     for (const [at, columns] of names.entries())

@@ -5,6 +5,7 @@ import { revealText } from '../../contract/csv.ts';
 import { type CsvSeparator, csvSeparatorOf, isBlankRow, isPreamble } from '../../contract/csv-header.ts';
 import { isKnown } from '../../contract/known-values.ts';
 import { readIccid } from '../../contract/read-iccid.ts';
+import { readBoolean } from '../../contract/read-value.ts';
 import type { RecordField } from '../../contract/record-fields.ts';
 import { type RowFault, rowBytesMax, type SourceRow, shownValue } from './check-row.ts';
 import { type Column, type ColumnMapping, type Layout, readLayout } from './csv-layout.ts';
@@ -180,7 +181,7 @@ function csvRowContent(cells: readonly string[], raw: string, table: Table): Sou
     // the digits are tested first: reading them takes 0.2 µs
     const isWritten = name === 'iccid' && !/^\d+$/.test(cell);
     const text = meaning ?? (isWritten ? readIccid(revealText(cell)) : revealText(cell));
-    if (values !== undefined) faults.push(...faultsOf(column, values, text));
+    if (values !== undefined && meaning === undefined) faults.push(...faultsOf(column, values, text));
     set(name, field, text);
   }
   for (const [name, field, text] of table.constants) set(name, field, text);
@@ -189,10 +190,16 @@ function csvRowContent(cells: readonly string[], raw: string, table: Table): Sou
 
 /** The fault of a text that the mapping does not have, unless it is valid by itself. */
 function faultsOf({ name, field }: Column, values: ReadonlyMap<string, string>, text: string): RowFault[] {
-  if (field === undefined || isKnown(field, text) || [...values.values()].includes(text)) return [];
-  const [code, meaning] = [...values][0] ?? [];
-  const rule = `in 'values' of the mapping, as '${code}' is, or a valid value, such as '${meaning}'`;
-  return [{ field: name, value: shownValue(text), rule }];
+  if (field === undefined) return [];
+  const given = [...values];
+  // where 1 means false, 0 may mean true
+  const isTurned =
+    field.type === 'boolean' &&
+    given.some(([word, meaning]) => ![undefined, readBoolean(meaning)].includes(readBoolean(word)));
+  if (!isTurned && (isKnown(field, text) || given.some(([, meaning]) => meaning === text))) return [];
+  const [code, meaning] = given[0] ?? [];
+  const others = isTurned ? '' : `, or a valid value, such as '${meaning}'`;
+  return [{ field: name, value: shownValue(text), rule: `in 'values' of the mapping, as '${code}' is${others}` }];
 }
 
 /** Whether an empty cell is written as two quotes. */
