@@ -12,7 +12,7 @@ test.each([
   ['a workbook', Buffer.from('PK\x03\x04rest of it'), 'save the sheet as CSV UTF-8'],
   ['an old workbook', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]), 'save the sheet as CSV UTF-8'],
   ['UTF-16 with its mark', Buffer.from('\ufeffid;iccid\n', 'utf16le'), 'iconv -f UTF-16LE'],
-  ['UTF-16 without one', Buffer.from('id;iccid\n', 'utf16le'), 'iconv -f UTF-16LE'],
+  ['UTF-16 without one', Buffer.from('id;iccid\n', 'utf16le'), 'charset), or convert it with: iconv -f UTF-16LE'],
   ['UTF-16BE', Buffer.from('id;iccid\n', 'utf16le').swap16(), 'iconv -f UTF-16BE'],
   ['UTF-32', Buffer.from('i\0\0\0d\0\0\0;\0\0\0', 'latin1'), 'iconv -f UTF-32LE'],
   ['a page', Buffer.from('\ufeff <!DOCTYPE html><title>Login</title>'), 'HTML or XML'],

@@ -36,8 +36,9 @@ function requireText(head: Buffer): void {
   const container = containers.find(([bytes]) => first.startsWith(bytes));
   if (container !== undefined) throw unreadable(`it must be text: it is ${container[1]}; ${container[2]}`);
   const encoding = encodings.find(([bytes]) => bytes.test(first))?.[1];
+  const name = encoding?.startsWith('UTF-16') ? 'name its encoding (--encoding, charset), or ' : '';
   if (encoding !== undefined)
-    throw unreadable(`it must be UTF-8: it is ${encoding}; convert it with: iconv -f ${encoding} -t UTF-8 FILE`);
+    throw unreadable(`it must be UTF-8: it is ${encoding}; ${name}convert it with: iconv -f ${encoding} -t UTF-8 FILE`);
   if (/^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|table)/i.test(first))
     throw unreadable('it must be NDJSON or CSV: it is HTML or XML, perhaps the page of an error; export it again');
 }
