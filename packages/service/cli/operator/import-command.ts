@@ -29,7 +29,7 @@ export function addImportCommand(program: Command, output: Output): void {
     .addOption(new Option('--format <format>', 'format of the file (default: from its name)').choices(importFormats))
     .option(
       '--columns <file>',
-      'for CSV: JSON that names the columns of fields, and constants for fields without one; or saved, for that of the tenant',
+      'for CSV: JSON that names the columns of fields, constants for fields without one, and what values mean; or saved, for that of the tenant',
     )
     .option('--encoding <name>', 'encoding of the file, such as windows-1250 (default: UTF-8)', readEncoding)
     .option('--dry-run', 'validate all rows without loading them, and show the first as they would be stored')
