@@ -17,14 +17,9 @@ const names = Array.from({ length: tenants }, (_, n) => `tenant-${String(n).padS
 
 const putOld = (store: Store, tenant: TenantId, n: number): Promise<void> =>
   putImport(store, {
-    ...{
-      id: `${firstImportIdAt(nowMs + n)}-7000-8000-000000000000`,
-      tenant,
-      startedAt: nowSeconds,
-      endedAt: nowSeconds,
-      actorKind: 'command',
-    },
-    ...{ actorId: 'ada', actorName: null, address: null, via: 'command', format: 'ndjson', options: [], columns: null },
+    ...{ id: `${firstImportIdAt(nowMs + n)}-7000-8000-000000000000`, tenant },
+    ...{ startedAt: nowSeconds, endedAt: nowSeconds, options: [], columns: null },
+    ...{ actorKind: 'command', actorId: 'ada', actorName: null, address: null, via: 'command', format: 'ndjson' },
     ...{ result: 'ok', error: null, counts: null, revision: 1 },
   });
 

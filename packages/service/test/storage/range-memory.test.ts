@@ -11,6 +11,8 @@ import type { Store, TenantId } from '../../storage/store.ts';
 
 const all = { dateColumn: 'created_date' } as const;
 const order = { column: 'created_date', descending: true } as const;
+const days = (first: number, count: number) =>
+  Array.from({ length: count }, (_, n) => subscriptionRow({ id: `id${first + n}`, createdDate: first + n }));
 
 describe.each(drawOne(engines, import.meta.url))('remembered ranges on $engine', ({ openTestStore }) => {
   let opened: TestStore;
@@ -122,8 +124,6 @@ describe.each(drawOne(engines, import.meta.url))('remembered ranges on $engine',
 
   test('are not used once another process has changed the records, by any kind of page', async () => {
     const owner = await newTenant('elsewhere');
-    const days = (first: number, count: number) =>
-      Array.from({ length: count }, (_, n) => subscriptionRow({ id: `id${first + n}`, createdDate: first + n }));
     await store.loadSubscriptions(owner, days(1_000, 600));
     const ranges = new RangeMemory();
     const positions: readonly PagePosition[] = [
@@ -147,13 +147,8 @@ describe.each(drawOne(engines, import.meta.url))('remembered ranges on $engine',
 
   test('belong to one tenant, although another one has the same keys and the same revision', async () => {
     const [larger, smaller] = [await newTenant('larger'), await newTenant('smaller')];
-    const loadInto = (owner: TenantId, count: number) =>
-      store.loadSubscriptions(
-        owner,
-        Array.from({ length: count }, (_, index) => subscriptionRow({ id: `id${index}`, createdDate: index })),
-      );
-    await loadInto(larger, 9);
-    await loadInto(smaller, 6);
+    await store.loadSubscriptions(larger, days(0, 9));
+    await store.loadSubscriptions(smaller, days(0, 6));
     const ascending = { ...order, descending: false };
     for (const filter of [all, { ...all, autoRenew: 'true' }]) {
       const ranges = new RangeMemory();
