@@ -45,7 +45,7 @@ const iccidsIn = (line: string): readonly string[] =>
   line.split(/[,;|\t]/).flatMap((cell) => {
     const words = cell.trim().split(/\s+/).map(readIccid);
     const values = words.some(isIccid) && !isIccid(readIccid(cell)) ? words : [unquoted(readIccid(cell).trim())];
-    return values.filter((value) => /[\p{L}\p{N}]/u.test(value));
+    return values.filter((value) => /[\p{L}\p{N}…]|\.{3}/u.test(value));
   });
 
 const isIccid = (text: string): boolean => fitsText(filterParameters.iccid, text);
