@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFilledTenant } from '../../../test/support/console-tenant.ts';
 import { isThorough } from '../../../test/support/draw.ts';
@@ -8,10 +9,13 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { type FirefoxPage, hasFirefox, launchFirefox } from '../../../test/support/firefox.ts';
 import { focusPasteArea, type Pasted } from '../../../test/support/paste-area.ts';
 import { readWorkbook } from '../../../test/support/read-workbook.ts';
+import { loadRecords } from '../../../test/support/report-console.ts';
 import { startService, type TestClient, type TestService } from '../../../test/support/service.ts';
 import { watchFocus } from '../../../test/support/watch-focus.ts';
 import { freePort } from '../../../tools/free-port.ts';
 import { generateOperatorToken, hashOperatorToken } from '../../service/auth/verify/authorize-operator.ts';
+import { type SyntheticRow, syntheticRows } from '../../service/import/synthetic-rows.ts';
+import type { TenantId } from '../../service/storage/store.ts';
 import { insertOperatorToken } from '../../service/storage/tables/operator-token.ts';
 
 /** Keys of WebDriver. */
@@ -37,10 +41,11 @@ describe.runIf(hasFirefox && isThorough)('the consoles in Firefox', () => {
     const port = await freePort();
     management = `http://127.0.0.1:${port}`;
     service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
-    client = await createFilledTenant(service, 'acme', 60, (row, index) => ({
-      ...row,
-      status: index < 12 ? 'DEPLETED' : 'ACTIVE',
-    }));
+    const withStatus = (row: SyntheticRow, index: number) => ({ ...row, status: index < 12 ? 'DEPLETED' : 'ACTIVE' });
+    client = await createFilledTenant(service, 'acme', 60);
+    await setTimeout(1_000); // changes are compared with what the first import had left
+    const again = syntheticRows({ count: 60, seed: 7, until: Math.floor(Date.now() / 1000) - 60 });
+    await loadRecords(service, 'acme' as TenantId, [...again].map(withStatus));
     page = await launchFirefox();
   });
   afterAll(async () => {
@@ -96,7 +101,7 @@ describe.runIf(hasFirefox && isThorough)('the consoles in Firefox', () => {
     await page.press(escapeKey);
     await expect.poll(() => page.evaluate('document.activeElement.dataset.record')).toBe(first);
     await page.press(control, 'k');
-    await page.waitFor({ role: 'combobox', name: 'ICCID, email address, status or page' });
+    await page.waitFor({ role: 'combobox', name: 'ICCID, email address, product, id, status or page' });
     await page.type(`changes${enter}`);
     await page.waitFor({ role: 'heading', name: 'Changes' });
     expect(page.failures).toEqual([]);

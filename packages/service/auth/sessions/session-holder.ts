@@ -63,7 +63,7 @@ export const findHistoryBegin = (
     const { kept, createdAt, revision } = await readHistory(reader);
     if (kept === undefined || kept.fromSeconds > createdAt || kept.from === revision) return kept?.fromSeconds;
     const [row] = await reader.all(selectEndOfFirstImport);
-    return Math.min(now(), Number(row?.first_end ?? kept.fromSeconds));
+    return Math.min(now(), Math.max(kept.fromSeconds, Number(row?.first_end ?? 0)));
   };
   return store.readTenant(tenant, read, { isBounded: true });
 };
