@@ -30,7 +30,8 @@ describe.skipIf(!hasChromium)('the findings in a browser', () => {
     await sims.getByText(/^One SIM is counted/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const cells = sims.getByRole('row').last().getByRole('cell');
-    expect((await cells.allInnerTexts()).slice(0, 3)).toEqual(['<b>Zero</b>', groupIccid(shared.iccid), 'Active']);
+    const shown = ['<b>Zero</b>', groupIccid(shared.iccid), 'Active'];
+    await expect.poll(async () => (await cells.allInnerTexts()).slice(0, 3)).toEqual(shown);
     await expect.poll(() => cells.last().innerText()).toBe('1 May 2124');
     expect(await sims.getByRole('link', { name: '1', exact: true }).count()).toBe(0);
     const example = sims.getByRole('link', { name: shared.iccid });

@@ -33,7 +33,7 @@ export function FindingRows({ finding, records, moment }: FindingRowsProps) {
     <tbody aria-label={name}>
       <tr>
         <th scope="rowgroup" colSpan={6}>
-          {name}{' '}
+          <strong>{name}</strong>{' '}
           {filters === undefined ? (
             formatCount(count)
           ) : (

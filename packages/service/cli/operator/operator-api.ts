@@ -18,8 +18,9 @@ export async function withOperations<T>(choice: ServerChoice, work: (call: CallO
 
 /** For a command that may be the first of a new database: creates the file unless it exists. */
 export function beginStore<T>(given: T, choice: ServerChoice): T {
+  if (serverOf(choice) !== undefined) return given;
   const { DATABASE_URL, DATA_DIR } = readConfig();
-  if (DATABASE_URL === undefined && serverOf(choice) === undefined) prepareFolder(DATA_DIR);
+  if (DATABASE_URL === undefined) prepareFolder(DATA_DIR);
   return given;
 }
 

@@ -18,6 +18,7 @@ describe.each(places)('the audit log in a backup of $engine', ({ makePlace }) =>
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('either a file or --record must be given')]);
     const both = await runHere(['backup', 'backup.db', '--record'], place.environment);
     expect([both.code, both.stderr]).toEqual([2, none.stderr]);
+    await runHere(['migrate'], place.environment);
     const { code, stdout } = await runHere(['backup', '--record', '--json'], place.environment);
     const { recorded_at: recordedAt } = JSON.parse(stdout);
     const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = place.environment;
