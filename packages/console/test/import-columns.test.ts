@@ -192,7 +192,8 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
       const tenant = await consoles.service.createTenant(`c${n}`);
       await load(each, tenant);
       const stored = await storedIn(tenant);
-      if (understood.includes(each.imitates)) expect(stored).toHaveLength(3);
+      // the mapping has no meaning for the status of one
+      if (understood.includes(each.imitates)) expect(stored).toHaveLength(2);
       else if ('refused' in each.expected) expect(stored).toEqual([]);
       else expect(stored).toEqual(each.expected.records.toSorted((a, b) => (a.id < b.id ? -1 : 1)));
     },
