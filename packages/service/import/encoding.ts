@@ -40,11 +40,11 @@ let decoders: readonly TextDecoder[] | undefined;
 /** Most words that are compared: all of a row of 16 KiB took 9 ms, and a load may reject 10,000. */
 const wordsMax = 200;
 
-/** What bytes that are not UTF-8 must be, with a word as it reads in two or three encodings. */
+/** What bytes that are not UTF-8 must be, with a word as encodings read it, which is no address. */
 export function utf8RuleOf(bytes: Buffer): string {
   const foreign = (word: string): number => word.replaceAll(/[\0-\x7f]/g, '').length;
-  // no address
-  const words = bytes.toString('latin1').match(/(?<![^\0-,/:-?|\x7f])[^\0-,/:-@|\x7f]{1,40}(?![^\0-,/:-?|\x7f])/g);
+  const text = bytes.toString('latin1').replaceAll(/[^\0- "',;|]+/g, (each) => (each.includes('@') ? '' : each));
+  const words = text.match(/(?<![^\0-,/:-?|\x7f])[^\0-,/:-?|\x7f]{1,40}(?![^\0-,/:-?|\x7f])/g);
   const [word = ''] = words?.slice(0, wordsMax).toSorted((a, b) => foreign(b) - foreign(a)) ?? [];
   const readings = foreign(word) === 0 ? '' : `: ${readingsOf(Buffer.from(word, 'latin1'))}`;
   return `UTF-8, or its encoding must be named (--encoding, charset)${readings}`;
