@@ -20,7 +20,7 @@ export async function launch({ command, main, flags = [] }) {
   }
   if (isStartedByNpm(command)) await import('./end-with-parent.mjs');
   const isSource = main.pathname.endsWith('.ts');
-  const oldest = isSource ? nodeOfSources : Number.parseInt(manifest.engines.node.slice('>='.length), 10);
+  const oldest = isSource ? nodeOfSources : manifest.engines.node.slice('>='.length);
   if (isNode(oldest) && flags.length === 0) {
     nodeModule.enableCompileCache(compileCache());
     await import(main.href);

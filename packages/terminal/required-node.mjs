@@ -3,8 +3,8 @@
 /** The major version of .node-version: the sources, and their tests, need it. */
 export const nodeOfSources = 26;
 
-/** Whether the current Node.js is of a major version or newer. */
-export const isNode = (oldest) => Number(process.versions.node.split('.')[0]) >= oldest;
+/** Whether the current Node.js has a version, such as 26 or 24.7, or a newer one. */
+export const isNode = (oldest) => process.versions.node.localeCompare(oldest, 'en', { numeric: true }) >= 0;
 
 /** The error message if it is older; `action` is what cannot be done. */
 export function nodeFault(action, oldest) {

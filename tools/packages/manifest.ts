@@ -45,7 +45,7 @@ export function serverManifest({ root, terminal, cli }: Manifests): Manifest {
     ...sharedFields(root),
     name: root.name,
     description: root.description,
-    engines: { node: '>=24' },
+    engines: { node: '>=24.7' }, // argon2 of node:crypto
     keywords,
     repository: root.repository,
     bin: { subreport: 'lib/service/cli/subreport.mjs' },

@@ -91,7 +91,7 @@ async function tryAll(folder: string): Promise<void> {
   for (const release of ['24', '26'] as const)
     await tryServer(join(folder, `server-${release}`), release, nodeOf(release));
   for (const [release, tarball, oldest] of [
-    ['22', serverTarball, 24],
+    ['22', serverTarball, 24.7],
     ['20', cliTarball, 22],
     ['20', mcpTarball, 22],
   ] as const)
