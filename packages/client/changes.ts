@@ -38,12 +38,6 @@ export interface ChangesSummaryOptions extends CallOptions {
   readonly zone?: string | undefined;
 }
 
-interface ChangesBody<Change> {
-  readonly changes: Change[];
-  readonly next: string;
-  readonly has_more: boolean;
-}
-
 /** Yields pages of changes until the copy is up to date; there is always at least one page. */
 export async function* listChanges<Before extends boolean = false>(
   api: Api,
@@ -64,7 +58,7 @@ export async function readChanges<Before extends boolean = false>(
   { size, signal, correlationId, ...query }: ChangesOptions<Before>,
 ): Promise<ChangesPage<ChangeOf<Before>>> {
   const read = (wanted: number | undefined) =>
-    api.json<ChangesBody<ChangeOf<Before>>>(
+    api.json<Pick<ChangesPage<ChangeOf<Before>>, 'changes' | 'next'> & { readonly has_more: boolean }>(
       reportPaths.listSubscriptionChanges,
       { query: { ...query, since, size: wanted } },
       { signal, correlationId },

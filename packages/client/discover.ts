@@ -10,11 +10,7 @@ export interface TokenUrls {
   readonly revocationUrl: string;
 }
 
-interface Metadata {
-  readonly issuer?: string;
-  readonly token_endpoint?: string;
-  readonly revocation_endpoint?: string;
-}
+type Metadata = Readonly<Partial<Record<'issuer' | 'token_endpoint' | 'revocation_endpoint', string>>>;
 
 /** Returns the URLs of the token endpoint, from the metadata of the issuer if there is one. */
 export async function tokenUrlsOf(endpoint: TokenEndpoint, sender: Sender): Promise<TokenUrls> {

@@ -59,14 +59,10 @@ export function holdResponse(
 }
 
 /**
- * Keeps tokens of another process. Their times are those of the system clock, which may have been
- * set back since: a token is never treated as valid for longer than its lifetime.
+ * Keeps tokens, perhaps of another process. Their times are those of the system clock, which may
+ * have been set back since: a token is never treated as valid for longer than its lifetime.
  */
-export function holdStored(stored: StoredTokens, clock: Clock): HeldToken {
-  return hold(stored, clock.now(), clock.wallTime());
-}
-
-function hold(stored: StoredTokens, now: number, wallTime: number): HeldToken {
+export function hold(stored: StoredTokens, now: number, wallTime: number): HeldToken {
   const { lifetimeMs, refreshExpiresAt } = stored;
   const expiresAt = now + Math.min(stored.expiresAt - wallTime, lifetimeMs);
   // spreads clients that started at the same time

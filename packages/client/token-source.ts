@@ -1,7 +1,7 @@
 import { abortable, type Clock, systemClock } from './clock.ts';
 import { type TokenUrls, tokenUrlsOf } from './discover.ts';
 import { RejectionError, TokenRequestError } from './error.ts';
-import { type HeldToken, holdResponse, holdStored, type TokenResponse } from './held-token.ts';
+import { type HeldToken, hold, holdResponse, type TokenResponse } from './held-token.ts';
 import type { CallOptions, TokenSourceOptions } from './options.ts';
 import { formatError, readShortJson, readTokenError } from './read-response.ts';
 import { type SafeRequest, Sender } from './sender.ts';
@@ -139,7 +139,7 @@ export class TokenSource {
 
   async #load(): Promise<HeldToken | undefined> {
     const stored = await this.#options.tokenStore?.load();
-    return stored?.key === this.#key ? holdStored(stored, this.#clock) : undefined;
+    return stored?.key === this.#key ? hold(stored, this.#clock.now(), this.#clock.wallTime()) : undefined;
   }
 
   async #request(held: HeldToken | undefined): Promise<HeldToken> {
