@@ -47,13 +47,8 @@ export function fitTable<Row>(
   };
 }
 
-interface FittedColumn<Row> {
-  readonly column: Column<Row>;
-  readonly width: number;
-}
-
 function joinCells<Row>(
-  fitted: readonly FittedColumn<Row>[],
+  fitted: readonly { readonly column: Column<Row>; readonly width: number }[],
   textOf: (column: Column<Row>) => string,
   painted = false,
 ): string {

@@ -72,14 +72,15 @@ export interface Lag {
   readonly isTokenInvalid: boolean;
 }
 
-/** Where a copy is; a file has no change token. */
-interface Followed {
-  readonly revision: number;
-  readonly token?: string | undefined;
-}
-
-/** Reads what has happened to a report since a copy. Throws an error of the client library. */
-export async function readLag({ client }: Source, copy: Followed, signal: AbortSignal): Promise<Lag> {
+/**
+ * Reads what has happened to a report since a copy; one of files has no change token. Throws an
+ * error of the client library.
+ */
+export async function readLag(
+  { client }: Source,
+  copy: { readonly revision: number; readonly token?: string | undefined },
+  signal: AbortSignal,
+): Promise<Lag> {
   const isTokenInvalid = false;
   if (copy.token === undefined) {
     const { revision } = await currentPosition(client, { signal });
