@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../../../contract/oauth/grant.ts';
-import type { Store } from '../../storage/store.ts';
 import { type AuthKeyRow, listAuthKeys } from '../../storage/tables/auth-key.ts';
 import { ensureKeys, type KeyRingOptions } from './ensure-keys.ts';
-import type { KeyCipher } from './key-cipher.ts';
 import { scheduleKeys } from './key-schedule.ts';
 import { type SigningKey, toSigningKey } from './signing-key.ts';
 
@@ -126,19 +124,12 @@ interface KeyReading {
   readonly readAt: number;
 }
 
-/** What reading the keys needs. */
-interface ReaderOptions {
-  readonly store: Store;
-  readonly cipher: KeyCipher;
-  readonly now: () => number;
-}
-
 /**
  * Creates the reader of the stored keys. A row that is unchanged since the last read is not
  * decrypted and imported again: on SQLite every commit changes the change mark, so the keys are
  * read about as often as tokens are issued.
  */
-function createKeyReader({ store, cipher, now }: ReaderOptions): () => Promise<KeyReading> {
+function createKeyReader({ store, cipher, now }: KeyRingOptions): () => Promise<KeyReading> {
   const open = async ({ jwk }: AuthKeyRow) => JSON.parse((await cipher.open(jwk)).jwk) as JWK;
   const signingKeys = cacheByRow(async (row) => toSigningKey(await open(row), row.alg as SigningAlgorithm));
   const secrets = cacheByRow(async (row) => Buffer.from((await open(row)).k ?? '', 'base64url'));
