@@ -40,16 +40,15 @@ export function addDoctorCommand(program: Command, output: Output): void {
       for (const [option, isUsed] of Object.entries({ repair, full }))
         if (isUsed && !isLocal)
           throw new UsageError(`Cannot use --${option}: it must not be combined with --server, as it needs the store`);
-      const checks = isLocal ? await checkHere({ repair, full }, output) : await checkThere(choice);
+      const checks = isLocal
+        ? await checkHere({ repair, full }, output)
+        : (await withOperations(choice, (call) => call('runDoctor'))).checks;
       const ok = checks.every((check) => check.ok);
       writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
       if (!ok) process.exitCode = 1;
     });
   addServerOption(doctor);
 }
-
-const checkThere = async (choice: ServerChoice): Promise<readonly ReportedCheck[]> =>
-  (await withOperations(choice, (call) => call('runDoctor'))).checks;
 
 /** Checks the store of the settings, and stores the result in it. */
 async function checkHere(

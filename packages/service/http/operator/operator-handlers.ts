@@ -69,8 +69,6 @@ function addTenantRoutes(add: AddRoute): void {
 const defaultOverlapHours = 24;
 
 function addClientRoutes(add: AddRoute): void {
-  addReading(add);
-  addStates(add);
   add('createClient', ({ context, body }) => {
     const { client_id: clientId, client_secret: secret, refresh_token_use: refreshTokenUse, ...client } = body;
     return createClient(context, { ...client, clientId, secret, refreshTokenUse });
@@ -89,9 +87,6 @@ function addClientRoutes(add: AddRoute): void {
   add('revokeClientTokens', ({ context, params: { client_id: id = '' }, body: { session } }) =>
     revokeClientTokens(context, id, session),
   );
-}
-
-function addReading(add: AddRoute): void {
   add('listClients', ({ context, query: { tenant, search, ...page } }) =>
     readPage(page, {
       keyParts: 2,
@@ -108,9 +103,6 @@ function addReading(add: AddRoute): void {
     data: (await listClientSessions(context.store, context.now(), id)).map(describeSession),
     next: null,
   }));
-}
-
-function addStates(add: AddRoute): void {
   add('disableClient', ({ context, params: { client_id: id = '' } }) => disableClient(context, id));
   add('enableClient', ({ context, params: { client_id: id = '' } }) => enableClient(context, id));
   add('deleteClient', ({ context, params: { client_id: id = '' } }) => deleteClient(context, id));
