@@ -90,22 +90,27 @@ export interface Leaves {
   readonly total: number;
 }
 
-/** The leaf that has the first row of a second, or ends before it. */
-const leafAt = ({ all }: Leaves, seconds: number): Leaf =>
-  all.findLast(({ from: { date, id } }) => date < seconds || (date === seconds && id === '')) ?? all[0];
+/** The rank of a second in known leaves: that of its leaf, and SQL of the rows before it there. */
+function rankAt(filter: SubscriptionFilter, seconds: number, { all }: Leaves, bind: Bind) {
+  const begins = ({ from: { date, id } }: Leaf): boolean => date < seconds || (date === seconds && id === '');
+  const { from, rank } = all.findLast(begins) ?? all[0];
+  return { rank, rest: rowsBeforeSql(filter, seconds, `(${bind(from.date)}, ${bind(from.id)})`, bind) };
+}
 
-/** The same for known leaves, as a `with` query like the last one of `selectSql`. */
+/**
+ * SQL like the last `with` query of `selectSql`, for known leaves. Only the statement counts the
+ * rows before a bound in its leaf, so this is the leaf of the least rank that the row can have.
+ */
 export function leafSql(filter: SubscriptionFilter, place: RowPlace, leaves: Leaves, bind: Bind): string {
   const { beforeSeconds, afterSeconds } = filter;
   const first = afterSeconds === undefined ? undefined : afterSeconds + 1;
-  const seconds = place.descending ? beforeSeconds : first;
-  const edge = seconds === undefined ? undefined : leafAt(leaves, seconds);
-  const inEdge =
-    seconds === undefined || edge === undefined ? '0' : rowsBeforeSql(filter, seconds, keySql(edge, bind), bind);
-  const least = rankIn({ start: edge?.rank ?? 0, total: edge === undefined ? leaves.total : 0 }, place);
+  const bound = place.descending ? beforeSeconds : first;
+  const unbounded = { rank: place.descending ? leaves.total : 0, rest: '0' };
+  const { rank: start, rest } = bound === undefined ? unbounded : rankAt(filter, bound, leaves, bind);
+  const least = rankIn({ start, total: 0 }, place);
   const { from, rank } = leaves.all.findLast((leaf) => leaf.rank <= least) ?? leaves.all[0];
   return `leaf as (select from_date, from_id, rest from (select cast(${bind(from.date)} as bigint) as from_date,
-      cast(${bind(from.id)} as text) as from_id, cast(${bind(least - rank)} as bigint) + ${inEdge} as rest) as known where rest >= 0)`;
+      cast(${bind(from.id)} as text) as from_id, cast(${bind(least - rank)} as bigint) + ${rest} as rest) as known where rest >= 0)`;
 }
 
 const startRank = (filter: SubscriptionFilter, bind: Bind, leaves?: Leaves): string =>
@@ -130,8 +135,8 @@ function totalSql(filter: SubscriptionFilter, bind: Bind): string {
  */
 function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind, leaves?: Leaves): string {
   if (leaves !== undefined) {
-    const leaf = leafAt(leaves, seconds);
-    return `(cast(${bind(leaf.rank)} as bigint) + ${rowsBeforeSql(filter, seconds, keySql(leaf, bind), bind)})`;
+    const { rank, rest } = rankAt(filter, seconds, leaves, bind);
+    return `(cast(${bind(rank)} as bigint) + ${rest})`;
   }
   const { series, n } = countsSql(filter, bind);
   const date = bind(seconds);
@@ -147,8 +152,6 @@ function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind, leaves
         and (from_date, from_id) >= ${keyAt(group)} and (from_date, from_id) < ${keyAt(leaf)}
     ) + ${rowsBeforeSql(filter, seconds, keyAt(leaf), bind)})`;
 }
-
-const keySql = ({ from }: Leaf, bind: Bind): string => `(${bind(from.date)}, ${bind(from.id)})`;
 
 /** SQL of the rows of a filter's `countedPart` from the key of a leaf until before a second. */
 function rowsBeforeSql(filter: SubscriptionFilter, seconds: number, key: string, bind: Bind): string {
