@@ -52,8 +52,8 @@ const selectEndOfFirstImport: TenantSql = `select max(committed_at) + 1 as first
   ), revision + 1)`;
 
 /**
- * The oldest instant of which there is a report, in UTC epoch seconds; `undefined` without a
- * history. One that begins with its tenant, and so with no records, has it after the first import.
+ * The oldest instant with a report, in UTC epoch seconds; `undefined` without a history. A history
+ * that begins with its tenant, without records, has its first report after the first import.
  */
 export const findHistoryBegin = (
   { store, now }: Pick<AuthContext, 'store' | 'now'>,

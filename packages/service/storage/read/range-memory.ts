@@ -10,18 +10,18 @@ import { type Known, type Page, type PageStore, revisionColumn } from './page-st
 /** A tree, as the rows of a filter's `countedPart` are counted in it. */
 interface KnownTree extends Known {
   /** Pages that were read without its leaves at this revision. */
-  readonly reads: number;
-  /** The greatest end of their ranges; infinite if the tree is too large. */
+  readonly pages: number;
+  /** The greatest end of their ranges: the tree has at least so many rows. Infinite if too many. */
   readonly rows: number;
 }
 
 /** Bytes in memory: of a range besides its key, and of a leaf besides its id. */
 const [rangeBytes, leafBytes] = [200, 140];
 
-/** The leaves of a larger tree are not read: reading those of this one takes 2 ms. */
+/** The most rows of a tree whose leaves are read, which takes 2 ms. */
 const treeRowsMax = 500_000;
-/** Reading the leaves of so many rows costs as much as a page costs more without them. */
-const treeRowsOfRead = 80_000;
+/** Rows of a tree whose leaves take as long to read as they save on one page. */
+const treeRowsPerPage = 80_000;
 
 /**
  * Remembers the range of each filter, and where the page after each page begins, so that a query
@@ -52,20 +52,20 @@ export class RangeMemory {
     return { ...known, range: { ...known.range, passed: position.skip } };
   }
 
-  /** Finds the leaves of a filter, or reads them once they have been missing for some pages. */
+  /** Finds the leaves of a filter; reads them once some pages were read without them. */
   async findLeaves(store: PageStore, tenant: TenantId, { filter, order }: PageQuery): Promise<Known | undefined> {
     const counted = countedFilter(filter, order.column);
     if (counted === undefined) return undefined;
     const key = treeKey(tenant, counted);
     const tree = this.#trees.get(key);
     if (tree === undefined || tree.leaves !== undefined) return tree;
-    if (tree.rows > treeRowsMax || tree.reads <= tree.rows / treeRowsOfRead) return undefined;
+    if (tree.rows > treeRowsMax || tree.pages <= tree.rows / treeRowsPerPage) return undefined;
     const found = await readLeaves(store, tenant, counted);
     this.#trees.set(key, { ...tree, ...(found ?? { rows: Infinity }) });
     return found;
   }
 
-  /** Notes the range of a page, unless it was known, and where the page after it begins. */
+  /** Notes what was not known of a page, and where the page after it begins. */
   note(tenant: TenantId, { filter, order }: PageQuery, page: Page, known: Known | undefined): void {
     const { records, start, total, revision, passed, hasMore } = page;
     if (known?.range === undefined) this.#ranges.set(rangeKey(tenant, filter), { revision, range: { start, total } });
@@ -75,7 +75,7 @@ export class RangeMemory {
       const tree = this.#trees.peek(key);
       const same = tree?.revision === revision ? tree : undefined;
       const rows = Math.max(same?.rows ?? 0, start + total);
-      this.#trees.set(key, { ...same, revision, reads: (same?.reads ?? 0) + 1, rows });
+      this.#trees.set(key, { ...same, revision, pages: (same?.pages ?? 0) + 1, rows });
     }
     if (passed === undefined || records.last === undefined || !hasMore) return;
     const range = { start, total, passed: passed + records.count };
