@@ -17,10 +17,9 @@ export const distributedOption = '-c citus.propagate_set_commands=local';
  * analysed (12 instead of 3 ms), or of a tenant without statistics (126 instead of 0.2 ms), or it
  * joins each row of a page with all former versions (8,600 instead of 3 ms).
  */
-export const plannerOptions = [
-  ...(['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_sort=off', 'enable_material=off'] as const),
-  'jit=off',
-] as const;
+export const plannerOptions = ['enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'enable_material', 'jit'].map(
+  (name) => `${name}=off`,
+);
 
 /** Start-up options of the connections that serve requests. */
 export const sessionOptions = [distributedOption, ...plannerOptions.map((option) => `-c ${option}`)].join(' ');
