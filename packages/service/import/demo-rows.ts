@@ -16,19 +16,17 @@ const lasting = 40;
  */
 export function demoRows(until: number, at: number): readonly DemoRow[] {
   const day = at - (at > until ? (at - until) % daySeconds : 0);
-  const rows: DemoRow[] = [...syntheticRows({ count: 2_000, seed: 2026, until, at: day })];
-  const change = (index: number, to: (row: DemoRow) => Partial<DemoRow>) =>
-    rows.splice(index, 1, ...rows.slice(index, index + 1).map((row) => ({ ...row, ...to(row) })));
-  for (const [first, every, flaw] of flaws)
-    for (let index = first; index < rows.length; index += every) change(index, flaw);
+  const rows = Array.from(syntheticRows({ count: 2_000, seed: 2026, until, at: day }), (row, index): DemoRow => {
+    const flaw = flaws.find(([first, every]) => index % every === first)?.[2];
+    return { ...row, ...flaw?.(row) };
+  });
   const newest = Math.floor((at - until) / changeSeconds);
   for (let n = Math.max(1, newest - lasting + 1); n <= newest; n += 1) {
     // of the newer half: the older subscriptions stay as the README shows them
     const index = 1_000 + ((n * 397) % 1_000);
-    const { product } = rows[index - 1] ?? {};
-    change(index, (row) =>
-      n % 2 === 0 && product ? { product } : { auto_renew: row.auto_renew === 'true' ? 'false' : 'true' },
-    );
+    const [other, row] = rows.slice(index - 1, index + 1);
+    const toggled = row?.auto_renew === 'true' ? 'false' : 'true';
+    if (other && row) rows[index] = n % 2 === 0 ? { ...row, product: other.product } : { ...row, auto_renew: toggled };
   }
   return rows;
 }
