@@ -14,7 +14,7 @@ import { localUrl, schemeOf } from '../settings/tls-settings.ts';
 /** Creates tenants with synthetic subscriptions and a client, unless they exist. */
 export async function prepareDemo(config: Config, store: Store): Promise<DemoClient> {
   // here, because `serve` without a demo needs half of these modules
-  const tenant = await (await import('../store/demo-data.ts')).prepareTenant(store);
+  const tenant = await (await import('../store/demo-data.ts')).prepareTenants(store);
   const credentials =
     (await findDemoClient(config, store, tenant)) ??
     (await createClient(store, nowSeconds(), { tenant, name: 'Demo reports' }));

@@ -23,7 +23,7 @@ const historySeconds = 30 * day;
  * Creates the tenant `demo` with a month of history, or brings it to the present, and the tenant
  * `demo-partner`, whose last import was refused for three of its rows.
  */
-export async function prepareTenant(store: Store): Promise<TenantId> {
+export async function prepareTenants(store: Store): Promise<TenantId> {
   const now = nowSeconds();
   await insertTenant(store, 'demo', now - historySeconds);
   const tenant = await requireTenant(store, 'demo', 'add');

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { changeRegularly, prepareTenant } from '../../cli/store/demo-data.ts';
+import { changeRegularly, prepareTenants } from '../../cli/store/demo-data.ts';
 import { examineStore } from '../../cli/store/examine-store.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
@@ -17,7 +17,7 @@ describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engin
   beforeAll(async () => {
     opened = await openTestStore();
     ({ store } = opened);
-    tenant = await prepareTenant(store);
+    tenant = await prepareTenants(store);
   });
   afterEach(() => void vi.useRealTimers());
   afterAll(() => opened.close());
@@ -59,17 +59,17 @@ describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engin
     stop();
     expect(vi.getTimerCount()).toBe(0);
     vi.setSystemTime(Date.now() + 10 * 86_400_000);
-    await prepareTenant(store);
+    await prepareTenants(store);
     expect(await importsOf('demo')).toHaveLength(36);
     vi.setSystemTime(Date.now() - 5 * 86_400_000); // a clock that was ahead
-    await prepareTenant(store);
+    await prepareTenants(store);
     expect(await importsOf('demo')).toHaveLength(36);
   });
 
   test('has no import of the future in an empty tenant that somebody else has created', async () => {
     const other = await openTestStore();
     await insertTenant(other.store, 'demo', nowSeconds());
-    await prepareTenant(other.store);
+    await prepareTenants(other.store);
     const imports = await listImportRows(other.store, { tenant: 'demo' }, 100);
     expect(imports.filter(({ startedAt }) => startedAt > nowSeconds())).toEqual([]);
     await other.close();
@@ -79,7 +79,7 @@ describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engin
     const [last] = await importsOf('demo');
     await putImport(store, { ...(last ?? expect.unreachable()), id: 'ffffffff', actorId: 'ada' });
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 20 * 86_400_000 });
-    await prepareTenant(store);
+    await prepareTenants(store);
     expect((await importsOf('demo'))[0]).toMatchObject({ id: 'ffffffff' });
   });
 });
