@@ -35,6 +35,7 @@ function isDrawn(): boolean {
  */
 export async function accessibilityFaults(page: Page, { part, rules = [] }: CheckOptions = {}): Promise<string[]> {
   if (!isDrawn()) return [];
+  await page.locator('.report-rows[data-loading]').waitFor({ state: 'detached' }); // or rows fade
   // once per document: on a small page, compiling it takes longer than the check
   if (await page.evaluate(() => !('axe' in window))) await page.evaluate(`${source};0`);
   return page.evaluate(
