@@ -13,8 +13,7 @@ const entriesMax = 20;
 
 /**
  * Memories by history entry. The id of an entry is in `history.state` and survives a reload; the
- * memory does not, so that an address or a
- * list is never stored.
+ * memory does not, so that an address or a list is never stored.
  */
 export class EntryMemories<Loaded> {
   readonly #memories = new Map<string, EntryMemory<Loaded>>();
