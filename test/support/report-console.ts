@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { importRecords } from '../../packages/service/import/import-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
-import type { TenantId } from '../../packages/service/storage/store.ts';
+import { directoryStatement, type TenantId } from '../../packages/service/storage/store.ts';
 import { type SharedBrowser, shareChromium } from './chromium.ts';
 import { signIn } from './console-session.ts';
 import { engines } from './engines.ts';
@@ -15,6 +15,8 @@ export interface ReportConsole {
   readonly browser: SharedBrowser;
   /** Loads records over those of the tenant. */
   load(rows: Iterable<object>): Promise<void>;
+  /** Lets all loads so far be of one time, in seconds since the epoch. */
+  ageLoads(at: number): Promise<void>;
   /** Opens a page of the console, signed in. */
   open(path: string, options?: OpenOptions): Promise<Page>;
   close(): Promise<void>;
@@ -50,6 +52,12 @@ export async function startReportConsole(
     client,
     browser,
     load,
+    async ageLoads(at) {
+      const commits = 'update subscription_commit set committed_at = $2 where tenant_id = $1';
+      await service.store.writeTenant(tenant, [{ sql: commits, values: [at] }]);
+      const begin = 'update tenant set history_from_at = $2, history_at = $2 where id = $1';
+      await service.store.writeDirectory([directoryStatement(begin, [tenant, at])]);
+    },
     async open(path, { origin = service.url, width = 1280, hasTouch = false, prepare, ...other } = {}) {
       const context = await browser.newContext({ viewport: { width, height: 800 }, hasTouch, acceptDownloads: true });
       const { cookie } = await signIn(service.url, other.client ?? client);

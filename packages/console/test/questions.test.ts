@@ -10,7 +10,7 @@ import { accessibilityFaults } from '../../../test/support/accessibility-faults.
 import { hasChromium } from '../../../test/support/chromium.ts';
 import { type ReportConsole, rowsOf, startReportConsole } from '../../../test/support/report-console.ts';
 import { runHere } from '../../../test/support/run-here.ts';
-import { directoryStatement, type TenantId } from '../../service/storage/store.ts';
+import type { TenantId } from '../../service/storage/store.ts';
 import { groupIccid } from '../report/words/iccid.ts';
 import { formatMinute } from '../ui/format-date.ts';
 
@@ -24,21 +24,9 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
   let page: Page;
   let token: string;
 
-  /** Lets the first load be of half a year ago. */
-  async function ageCommits(): Promise<void> {
-    const { store } = reports.service;
-    const ago = Math.floor(Date.now() / 1000) - 180 * 86_400;
-    await store.writeTenant('acme' as TenantId, [
-      { sql: 'update subscription_commit set committed_at = $2 where tenant_id = $1', values: [ago] },
-    ]);
-    await store.writeDirectory([
-      directoryStatement('update tenant set history_from_at = $2, history_at = $2 where id = $1', ['acme', ago]),
-    ]);
-  }
-
   beforeAll(async () => {
     reports = await startReportConsole(rows);
-    await ageCommits();
+    await reports.ageLoads(Math.floor(Date.now() / 1000) - 180 * 86_400);
     // what has changed since: 100 records have another status, and 20 are new
     await reports.load(rows.slice(0, 100).map((row) => ({ ...row, status: 'CHANGED' })));
     await reports.load(rowsOf(20).map((row, index) => ({ ...row, id: `new-${index}` })));
