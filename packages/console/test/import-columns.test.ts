@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
     for (const [value, meaning] of Object.entries(meanings)) await select(`${value} means`).fill(meaning);
     await expect.poll(() => page.getByLabel(/ means$/).count()).toBe(5);
     await button('Check the file').click();
-    await page.getByText("status must be in 'values' of the mapping").or(page.getByText('"Q"')).first().waitFor();
+    await page.getByRole('row', { name: /^Line 10,002 status "Q" in 'values' of the mapping, as / }).waitFor();
     await button('Import 10,000 rows').click();
     await page.getByRole('heading', { name: '10,000 loaded, 1 rejected' }).waitFor();
     await page.getByText('Read as windows-1250').waitFor();
