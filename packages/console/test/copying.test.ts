@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from '../../../test/support/chromium.ts';
 import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
 import { focusPasteArea, type Pasted } from '../../../test/support/paste-area.ts';
@@ -35,7 +35,6 @@ describe.skipIf(!hasChromium)('a copied selection', () => {
     consoles = await startBothConsoles(records);
   });
   afterAll(() => consoles.close());
-  afterEach(() => page.context().close());
 
   const openList = async (): Promise<void> => {
     page = await consoles.open('/console/subscriptions');
