@@ -6,7 +6,7 @@ import { startBothConsoles } from '../../../test/support/operator-console.ts';
 import { removeRecords } from '../../../test/support/remove-records.ts';
 import { type ReportConsole, startReportConsole } from '../../../test/support/report-console.ts';
 import { formatInstant, parseInstant } from '../../contract/instant.ts';
-import { syntheticRows } from '../../service/import/synthetic-rows.ts';
+import { type SyntheticRow, syntheticRows } from '../../service/import/synthetic-rows.ts';
 import type { TenantId } from '../../service/storage/store.ts';
 import { countRequests, goTo, isSettled } from './crawl.ts';
 
@@ -24,7 +24,7 @@ const tenant = 'acme' as TenantId;
  * No date passes a bound that moves with the time while the test runs. One in nine ends at midnight
  * of a zone, or a second before, and some in the hours between 60 days from now and that day's end.
  */
-function rowsOf(until: number, from = 0): object[] {
+function rowsOf(until: number, from = 0): SyntheticRow[] {
   return [...syntheticRows({ count: from + count, seed: 11, until })].slice(from).map((row, index) => {
     const end = parseInstant(row.expirationDate)?.seconds ?? 0;
     const passed = (((end - now) % 3600) + 3600) % 3600;
@@ -82,19 +82,14 @@ describe.skipIf(!hasChromium)(`numbers of ${count} records`, () => {
 
   beforeAll(async () => {
     reports = await startReportConsole([]);
-    const { store } = reports.service;
     const rows = rowsOf(begin);
     await reports.load(rows);
     await reports.ageLoads(begin);
-    const some = (part: number, change: (row: Record<string, unknown>, index: number) => object) =>
-      rows.slice(0, count / part).map((row, index) => ({ ...row, ...change(row as Record<string, unknown>, index) }));
+    const some = (part: number, change: (row: SyntheticRow, index: number) => object) =>
+      rows.slice(0, count / part).map((row, index) => ({ ...row, ...change(row, index) }));
     await reports.load(some(8, (_row, index) => ({ status: `STATE_${index % 11}` })));
-    await reports.load(
-      some(20, (row) => ({
-        product: (rows[0] as { product: object }).product,
-        auto_renew: String(row.auto_renew !== 'true'),
-      })),
-    );
+    const [first] = rows;
+    await reports.load(some(20, (row) => ({ product: first?.product, auto_renew: String(row.auto_renew !== 'true') })));
     await reports.load(
       rowsOf(now, Math.floor(count * 0.99))
         .slice(0, count / 50)
@@ -103,9 +98,9 @@ describe.skipIf(!hasChromium)(`numbers of ${count} records`, () => {
     // its whole tenant at once is too much for the store's thread
     if (count <= 20_000)
       await removeRecords(
-        store,
+        reports.service.store,
         tenant,
-        rows.slice(-7).map((row) => (row as { id: string }).id),
+        rows.slice(-7).map(({ id }) => id),
       );
     token = await reports.service.accessToken(reports.client);
   });
@@ -156,7 +151,7 @@ describe.skipIf(!hasChromium)(`numbers of ${count} records`, () => {
       ...(zone === 'UTC' ? [] : [`zone=${zone}`]),
       ...(time === 'now' ? [] : [`as-of=${formatInstant(now - 10 * day - 4_321)}`]),
     ].join('&');
-    const [first] = rowsOf(begin) as { id: string }[];
+    const [first] = rowsOf(begin);
     page = await reports.open('/healthz');
     await page.addInitScript(countRequests);
     await page.clock.setFixedTime(Date.now()); // so that links stay the same
