@@ -5,7 +5,7 @@ import { tooltipId } from './tooltip.tsx';
 interface DateTimeProps {
   /** An instant as the API writes it, or a date. */
   readonly value: string | Date | null | undefined;
-  /** What is shown instead of the day, such as "in 3 days"; on paper and copied, that is the day. */
+  /** Shown instead of the day, such as "in 3 days", but not on paper and not in a copy. */
   readonly text?: string | undefined;
   /** Whether Tab reaches it. In tables, focus stays with the row, which shows the times itself. */
   readonly focusable?: boolean;

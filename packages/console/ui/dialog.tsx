@@ -12,7 +12,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog, open while it is drawn. Focus begins in its form, stays inside, and returns afterwards. */
+/** A modal dialog, open while drawn. Focus starts in its form, stays inside, and then returns. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

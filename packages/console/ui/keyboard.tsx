@@ -16,7 +16,7 @@ export interface Shortcut {
 
 const registered = signal<readonly Shortcut[]>([]);
 
-/** Whether keys that are characters are shortcuts: people who speak what they type turn them off. */
+/** Whether characters are shortcuts: people who speak what they type turn them off. */
 const charactersAreKeys = rememberedSignal('subreport-keys', (text) => text !== 'false', String);
 
 /** Whether the list of keys is open. */

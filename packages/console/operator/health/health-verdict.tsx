@@ -6,7 +6,7 @@ import { strings } from '../strings.ts';
 
 const { health: texts } = strings;
 
-/** Where a problem can be looked into. No list has exactly what a sentence counts, so it is no link. */
+/** The page that follows a sentence as a link. No list has exactly what the sentence counts. */
 const places: { readonly [id: string]: { readonly href: string; readonly title: string } } = {
   'failed-imports': { href: '/console/imports?result=failed', title: 'Failed imports' },
   'rejected-rows': { href: '/console/imports', title: strings.imports.title },

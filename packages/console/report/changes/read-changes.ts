@@ -27,9 +27,9 @@ interface ReadOptions {
 const dayMs = 86_400_000;
 
 /**
- * Reads what changed since the last visit; at the first one, in the last 24 hours. The visit counts
- * as the last one later if it has listed every change; otherwise only `markAsSeen` ends it, so that
- * no change is passed over unseen.
+ * Reads what changed since the last visit; during the first one, in the last 24 hours. Unless every
+ * change is listed or `markAsSeen` is called, the next visit begins where this one did, so that no
+ * change is passed over unseen.
  */
 export async function readRecentChanges(
   reader: ChangeReader,

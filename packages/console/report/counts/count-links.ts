@@ -41,7 +41,7 @@ const createdWithin = (from: number, to: number, filters: ReportFilters): Filter
   'created-to': earlier(to, filters['created-to']),
 });
 
-/** The bounds exclude their own second. A duration from now on, which includes it, becomes them. */
+/** Replaces a duration, which includes its last second, by bounds, which exclude theirs. */
 function endsWithin(from: number, to: number, filters: ReportFilters, now: Date): FilterChanges {
   const { 'expires-within': duration, after, before } = filters;
   const seconds = duration === undefined ? undefined : parseDuration(duration);
