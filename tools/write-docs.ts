@@ -76,7 +76,7 @@ function parametersTable(parameters: Readonly<Record<string, TSchema>>): string 
 /** What an import does with a column, besides the rules of its field. */
 const importNotes: Readonly<Record<string, string>> = {
   status:
-    '1 to 64 printable characters without a comma, kept as they are; an empty cell means no status. The text `none` is a status like any other ([how to filter by it](../readers/report.md#a-record))',
+    '1 to 64 printable characters without a comma, kept as they are; an empty cell means no status. The text `none` is a status like any other ([how to filter by it](../readers/report.md#parameters))',
   activationDate: 'dates in any format that the report accepts; offsets are converted to UTC, fractions truncated',
   'product.name': 'an empty cell means that the product has no name, here and below',
   'product.period_unit': 'as `status`',
