@@ -86,7 +86,9 @@ export class Statements {
     socket.cork();
     try {
       const opening = tenantOpening(begin, tenant, facts.stepDown).map(([text, values]) => this.prepare(text, values));
-      return inTransaction(client, [this.run(client, opening)], work);
+      // a read has its rows, whatever a node of Citus says of the end
+      const end = begin === beginReading ? () => client.query('commit') : commit;
+      return inTransaction(client, [this.run(client, opening)], work, end);
     } finally {
       socket.uncork();
     }
@@ -121,8 +123,9 @@ export async function inTransaction<T>(
   client: pg.ClientBase,
   opening: readonly Promise<unknown>[],
   work: () => Promise<T>,
+  end: (client: pg.ClientBase) => Promise<unknown> = commit,
 ): Promise<T> {
   const [result] = await Promise.all([work(), ...opening]);
-  await commit(client);
+  await end(client);
   return result;
 }
