@@ -70,6 +70,9 @@ describe.skipIf(!hasChromium)('the table of the subscriptions', () => {
     const records = new Map((moment === now ? after : before).map((record) => [record.id, record]));
     const day = (date: string) => formatZonedDay(new Date(date));
     const rows = await page.evaluate(readRows);
+    const status = searchParams.get('status');
+    const matching = [...records.values()].filter((record) => status === null || record.status === status);
+    expect([trail, rows.length]).toEqual([trail, Math.min(matching.length, 20)]);
     for (const { id, text, cells } of rows) {
       const { product, iccid, ...record } = records.get(id) ?? expect.unreachable();
       const shown: Readonly<Record<string, string>> = {
