@@ -3,6 +3,8 @@ import type { Directory, Store } from '../storage/store.ts';
 import { type AuditEntryRow, insertAuditEntries, type NewAuditEntry } from '../storage/tables/audit-entry.ts';
 import type { AuditEvent } from './audit-event.ts';
 
+export { listAuditEntries } from '../storage/tables/audit-entry.ts';
+
 /** Records what happened, in the store and in the log stream. */
 export interface AuditLog {
   /**

@@ -1,5 +1,6 @@
 import { type TokenErrorCode, tokenErrorStatuses } from '../../contract/error-code.ts';
 import { operations } from '../../contract/operations.ts';
+import type { ClientRow } from '../storage/tables/client.ts';
 import type { AuditAction, AuditEvent } from './audit-event.ts';
 
 /** A request with client credentials, after its response. */
@@ -12,11 +13,6 @@ interface TokenOutcome {
   readonly family?: string;
   /** Whether a page of this service, such as the console, signs a client in or out. */
   readonly purpose?: 'sign-in' | 'sign-out';
-}
-
-interface Client {
-  readonly clientId: string;
-  readonly tenant: string;
 }
 
 const actionOf: Readonly<Record<string, AuditAction>> = {
@@ -32,7 +28,7 @@ const actionOf: Readonly<Record<string, AuditAction>> = {
  */
 export function tokenEvent(
   route: string | null,
-  client: Client | null,
+  client: Pick<ClientRow, 'clientId' | 'tenant'> | null,
   { address, claimed_client_id: claimed, outcome, error, family, purpose }: TokenOutcome,
 ): AuditEvent | undefined {
   const action = purpose === undefined ? actionOf[route ?? ''] : (`console.${purpose}` as const);

@@ -6,7 +6,7 @@ import type { Setting } from '../../../contract/operator/setting.ts';
 import { describeFaults } from '../../../contract/parameter-faults.ts';
 import { ProblemError } from '../../../contract/problem.ts';
 import { ruleOf } from '../../../contract/schema.ts';
-import { formatAuditEntry } from '../../audit/audit-log.ts';
+import { formatAuditEntry, listAuditEntries } from '../../audit/audit-log.ts';
 import { describeClient as findDescribedClient, listClientSessions } from '../../auth/clients/edit-client.ts';
 import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
 import { listKeys } from '../../auth/keys/rotate-keys.ts';
@@ -24,7 +24,6 @@ import { runDoctor, showDoctor } from '../../operator/doctor.ts';
 import { eraseSubscriptions } from '../../operator/erase.ts';
 import { describeImport, listImports, readImportErrors, showImport } from '../../operator/imports.ts';
 import { describeKey, rotateKeys } from '../../operator/keys.ts';
-import { listAudit } from '../../operator/list-audit.ts';
 import {
   createOperator,
   describeOperator,
@@ -198,7 +197,7 @@ function addAuditRoutes(add: AddRoute): void {
     const filter = { ...same, clientId, since: secondsOf('since', since), until: secondsOf('until', until) };
     const at = cursor === undefined ? after : Number(parseCursor(cursor, 1, entryId)[0]);
     const page = after === undefined ? { limit, before: at } : { limit, after: at };
-    const { entries, reached, hasMore } = await listAudit(context, filter, page);
+    const { entries, reached, hasMore } = await listAuditEntries(context.store, filter, page);
     return { data: entries.map(formatAuditEntry), next: hasMore ? formatCursor([String(reached)]) : null };
   });
 }

@@ -35,7 +35,7 @@ export interface AuditEntryRow extends NewAuditEntry {
 }
 
 /** Conditions on entries, combined with AND; an absent one matches all. */
-export interface AuditFilter {
+interface AuditFilter {
   /** First second, in UTC epoch seconds. */
   readonly since?: number | undefined;
   /** The second after the last one, in UTC epoch seconds. */
@@ -49,7 +49,7 @@ export interface AuditFilter {
 }
 
 /** Where a page of entries begins, and in which direction it goes. */
-export interface AuditPage {
+interface AuditPage {
   readonly limit: number;
   /** Newest first, only ids below this one. */
   readonly before?: number | undefined;
@@ -57,7 +57,7 @@ export interface AuditPage {
   readonly after?: number | undefined;
 }
 
-export interface AuditEntries {
+interface AuditEntries {
   readonly entries: readonly AuditEntryRow[];
   /** The last id that was looked at; the next page begins after it. */
   readonly reached: number;
