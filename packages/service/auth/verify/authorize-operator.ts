@@ -4,7 +4,7 @@ import type { Store } from '../../storage/store.ts';
 import { findOperatorToken, type OperatorToken, recordOperatorTokenUse } from '../../storage/tables/operator-token.ts';
 import { AccessError, ThrottledError } from '../error.ts';
 import type { FailureBudget } from '../failure-budget.ts';
-import { findBearer, requireTokenSyntax } from './verify-token.ts';
+import { findBearer, insufficientScope, requireTokenSyntax } from './verify-token.ts';
 
 export interface OperatorAccess {
   readonly id: string;
@@ -62,7 +62,7 @@ export function createOperatorGate({ store, failures, now, onUnrecorded }: Opera
 
 /** Throws `AccessError` if an operator does not have a scope. */
 export function requireOperatorScope({ id, scopes }: OperatorAccess, scope: OperatorScope): void {
-  if (!scopes.includes(scope)) throw insufficientScope(scope, id);
+  if (!scopes.includes(scope)) throw insufficientScope(scope, undefined, id);
 }
 
 async function findValid(store: Store, token: string, nowSeconds: number): Promise<OperatorToken | undefined> {
@@ -83,15 +83,6 @@ const invalidToken = () =>
   new AccessError(
     'INVALID_TOKEN',
     "Cannot accept the access token: it must be an operator's token that is neither expired nor revoked",
-  );
-
-const insufficientScope = (scope: OperatorScope, operatorId: string) =>
-  new AccessError(
-    'INSUFFICIENT_SCOPE',
-    `Cannot use the access token for this operation: its scope must include '${scope}'`,
-    scope,
-    undefined,
-    operatorId,
   );
 
 /** Start of every operator's token: secret scanners recognize it, and no JWT begins with it. */

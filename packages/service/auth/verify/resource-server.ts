@@ -9,6 +9,7 @@ import { AccessError } from '../error.ts';
 import {
   createTokenVerifier,
   findBearer,
+  insufficientScope,
   type OwnTokenClaims,
   requireTokenSyntax,
   type TokenClaims,
@@ -173,13 +174,5 @@ const inactiveToken = (clientId: string) =>
     'INVALID_TOKEN',
     'Cannot accept the access token: its client must be active and belong to its issuer, and it must not have been revoked',
     undefined,
-    clientId,
-  );
-
-const insufficientScope = (scopeName: string, clientId: string) =>
-  new AccessError(
-    'INSUFFICIENT_SCOPE',
-    `Cannot use the access token for this operation: its scope must include '${scopeName}'`,
-    scopeName,
     clientId,
   );

@@ -111,3 +111,13 @@ export function requireTokenSyntax(token: string): string {
     "Cannot read the Authorization header: it must be 'Bearer', one space and one token",
   );
 }
+
+/** The error of a valid token, of a client or of an operator, without the scope of an operation. */
+export const insufficientScope = (scope: string, clientId?: string, operatorId?: string): AccessError =>
+  new AccessError(
+    'INSUFFICIENT_SCOPE',
+    `Cannot use the access token for this operation: its scope must include '${scope}'`,
+    scope,
+    clientId,
+    operatorId,
+  );
