@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** Invalid arguments or settings. The process prints the message and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -27,6 +29,15 @@ export class TemporaryError extends CommandError {
 /** The error of a file that cannot be read, which a system call reported. */
 export const readFailure = (file: string, error: unknown): UsageError =>
   new UsageError(`Cannot read '${file}': it must be a file that this user can read (${codeOf(error)})`);
+
+/** Reads a file as text. Throws its `readFailure`. */
+export function readTextFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw readFailure(file, error);
+  }
+}
 
 /** The error of a file that cannot be written, which a system call reported. */
 export function writeFailure(file: string, error: unknown): CommandError {

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { baseUrlOf } from '../../terminal/connection.ts';
 import { readVariable } from '../../terminal/environment.ts';
-import { CommandError, InterruptedError, readFailure, UsageError } from '../../terminal/error.ts';
+import { CommandError, InterruptedError, readTextFile, UsageError } from '../../terminal/error.ts';
 import type { Output } from '../../terminal/output.ts';
 import { type Profile, parseObject } from '../../terminal/profile.ts';
 
@@ -43,19 +42,11 @@ const secretRule =
   'the secret must come from a terminal, from standard input (--secret-stdin), from --credentials, or from SUBREPORT_CLIENT_SECRET';
 
 async function readCredentialsFile(path: string): Promise<Partial<Record<string, string>>> {
-  const values = parseObject(path === '-' ? await text(process.stdin) : readText(path), path);
+  const values = parseObject(path === '-' ? await text(process.stdin) : readTextFile(path), path);
   if (values.client_secret !== undefined) return values;
   throw new CommandError(
     `Cannot use '${path}': it must be a JSON object with client_id and client_secret, such as the output of 'subreport client create --json'`,
   );
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw readFailure(file, error);
-  }
 }
 
 /** Asks on the terminal. Throws `UsageError` with the rule if nobody answers. */

@@ -95,17 +95,12 @@ async function showWebhookStatus(
   if (disabledAt > 0) throw endpointGone(webhook.url, disabledAt);
 }
 
-/** Where a copy is, and whose report it has; a file has no token. */
-interface CopyPosition extends Omit<Position, 'token'>, SourceIdentity {
-  readonly token?: string | undefined;
-}
-
-/** The position of a copy, or of the newest file. */
+/** The position of a copy, or of the newest file, which has no token, and whose report it has. */
 async function positionOf(
   options: CopyOptions,
   output: Output,
   signal: AbortSignal,
-): Promise<CopyPosition | undefined> {
+): Promise<(Omit<Position, 'token'> & SourceIdentity & { readonly token?: string }) | undefined> {
   if (destinationNamed(options.to).mode === 'table') {
     const { openCopy } = await import('../sync/destinations.ts');
     const copy = await openCopy(options);

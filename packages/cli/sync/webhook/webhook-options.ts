@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { isOnThisMachine } from '../../../contract/secure-url.ts';
-import { readFailure } from '../../../terminal/error.ts';
+import { readTextFile } from '../../../terminal/error.ts';
 import { SyncError } from '../source/error.ts';
 
 /** A webhook, as the command line names it. */
@@ -84,7 +83,7 @@ const secretFileBytesMax = 4_096;
 function readKeys(file: string | undefined): readonly Buffer[] {
   const example = 'such as --secret-file webhook.secret';
   if (file === undefined) return invalid('secret-file', `be given, ${example}`, 'none');
-  const lines = readText(file)
+  const lines = readTextFile(file)
     .slice(0, secretFileBytesMax)
     .split('\n')
     .map((line) => line.trim())
@@ -100,14 +99,6 @@ function readKeys(file: string | undefined): readonly Buffer[] {
     `${rule}, as printed by: echo "whsec_$(openssl rand -base64 32)"`,
     `${lines.length} lines`,
   );
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw readFailure(file, error);
-  }
 }
 
 const secondsOf = { h: 3_600, d: 86_400, w: 604_800 };

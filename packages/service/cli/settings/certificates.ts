@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import { formatInstant } from '../../../contract/instant.ts';
-import { CommandError, readFailure } from '../../../terminal/error.ts';
+import { CommandError, readTextFile } from '../../../terminal/error.ts';
 import type { ListenerTls, TlsPair } from '../../http/listener/tls.ts';
 import { type TlsFiles, type TlsValues, tlsFiles } from './tls-settings.ts';
 
@@ -88,7 +87,7 @@ function readUnexpired(files: TlsFiles): Certificate {
 
 /** Reads a certificate and its private key. Throws `CommandError` if they cannot be used. */
 function readCertificate({ certificate, key }: TlsFiles): Certificate {
-  const pair = { cert: readPem(certificate), key: readPem(key) };
+  const pair = { cert: readTextFile(certificate), key: readTextFile(key) };
   try {
     createSecureContext(pair);
     return { ...pair, expiresAt: Math.floor(new X509Certificate(pair.cert).validToDate.getTime() / 1000) };
@@ -96,13 +95,5 @@ function readCertificate({ certificate, key }: TlsFiles): Certificate {
     throw new CommandError(
       `Cannot use the certificate ${certificate}: it must be PEM, its own certificate first, and ${key} must be its private key, without a passphrase: ${(error as Error).message}`,
     );
-  }
-}
-
-function readPem(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw readFailure(path, error);
   }
 }
