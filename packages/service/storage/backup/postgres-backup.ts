@@ -1,9 +1,7 @@
 import type pg from 'pg';
 import type { StoreOptions } from '../open-store.ts';
-import { connect, createDedicatedClient } from '../postgres/connect.ts';
-import { toStorageError } from '../postgres/error.ts';
-import { beginReading, distributedOption, noTimeLimit } from '../postgres/session.ts';
-import { parserOf } from '../postgres/wire/batch.ts';
+import { useUnbounded } from '../postgres/connect.ts';
+import { beginReading, noTimeLimit } from '../postgres/session.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { prepareFolder } from '../sqlite/folder.ts';
 import { openSqliteStore } from '../sqlite/store.ts';
@@ -62,18 +60,12 @@ export async function transfer(
   { name, begin }: { readonly name: `subreport-${string}`; readonly begin: string },
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
-  const types = { getTypeParser: parserOf };
-  const client = createDedicatedClient(url, { name, keepAlive: true, options: distributedOption, types });
-  try {
-    await connect(client, url);
+  const run = async (client: pg.Client): Promise<void> => {
     await client.query(begin);
     await client.query(noTimeLimit);
-    await work(client).catch((error: unknown) => {
-      throw toStorageError(error);
-    });
-  } finally {
-    await client.end(); // uncommitted work is rolled back
-  }
+    await work(client);
+  };
+  await useUnbounded(url, run, { name, keepAlive: true }); // uncommitted work is rolled back
 }
 
 type Values = (string | number | null)[];

@@ -65,13 +65,13 @@ export async function close(client: pg.Client): Promise<void> {
  * Runs work on a dedicated connection without a time limit: migrating a large table or waiting for
  * another migration may take long.
  */
-export async function useUnbounded<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = createDedicatedClient(url, {
-    name: 'subreport-migrate',
-    pipeline: true,
-    options: distributedOption,
-    types: { getTypeParser: parserOf },
-  });
+export async function useUnbounded<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  given: DedicatedClientOptions = { name: 'subreport-migrate', pipeline: true },
+): Promise<T> {
+  const types = { getTypeParser: parserOf };
+  const client = createDedicatedClient(url, { ...given, options: distributedOption, types });
   try {
     await connect(client, url);
     return await work(client);
