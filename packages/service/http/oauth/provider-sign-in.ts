@@ -104,19 +104,6 @@ async function signIn(
   await sessions.begin(request, reply, client);
 }
 
-function explain(
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  links: Parameters<typeof sendSignInPage>[3],
-): FastifyReply {
-  const failure = error instanceof TokenError ? new SignInError('NO_CLIENT', error.message) : error;
-  if (!(failure instanceof SignInError)) throw failure;
-  const { code, message } = failure;
-  request.log.warn({ code, reason: message }, 'a sign-in at the identity provider failed');
-  return sendSignInPage(request, reply, code, links);
-}
-
 function readReturnPath(query: string): string {
   const values = new URLSearchParams(query).getAll('return_to');
   const [path = '/console/'] = values;
@@ -194,13 +181,17 @@ interface SignInLinks {
   readonly returnTo: string;
 }
 
-/** Sends a page that says why a sign-in failed, with ways to try again. */
-function sendSignInPage(
+/** Sends a page that says why a sign-in failed, with ways to try again. Throws any other error. */
+function explain(
+  cause: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  code: SignInErrorCode,
   { consoleUrl, returnTo }: SignInLinks,
 ): FastifyReply {
+  const failure = cause instanceof TokenError ? new SignInError('NO_CLIENT', cause.message) : cause;
+  if (!(failure instanceof SignInError)) throw failure;
+  const { code, message } = failure;
+  request.log.warn({ code, reason: message }, 'a sign-in at the identity provider failed');
   const { error, sentences, isAboutAccount } = explanations[code];
   const again = `${consoleUrl}/sign-in?${new URLSearchParams({ return_to: returnTo })}`;
   const links = [
