@@ -43,7 +43,7 @@ export interface ConsoleSession extends SessionTimes {
   /** Display name of the client; `null` if it has none. */
   readonly name: string | null;
   readonly tenant: string;
-  /** The oldest instant with a report, behind a first import; absent without a history. */
+  /** The oldest instant with a report, after a kept first import; absent without a history. */
   readonly history_begins_at?: string;
 }
 
