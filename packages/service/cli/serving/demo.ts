@@ -109,13 +109,7 @@ export function demoText(demo: DemoClient, config: Config): string {
 subreport is running with 2,000 synthetic subscriptions of the tenant ${tenant}. Stop it with Ctrl-C.
 
 ${labels.map(([label, value]) => `  ${label.padEnd(18)}${value}`).join('\n')}
-
-What to look at:
-
-  Overview           what ends this week; as of a day of the last month, too
-  Changes, Findings  a month of imports, and one more every half minute; what the records contradict
-  Operator console   the tenant demo-partner, whose import failed; the client whose old secret ends soon
-
+${CONSOLE === 'true' ? consoleText(management !== false) : ''}
 Read a report in another terminal, in this folder:
 
   npx subreport login --profile demo --credentials ${demoFile(config)}
@@ -129,6 +123,13 @@ or with curl:
   curl -i -H "Authorization: Bearer $TOKEN" '${base_url}/v1/subscription?size=2'
 ${management === false ? '' : operatorText(config)}`;
 }
+
+const consoleText = (hasOperator: boolean): string => `
+What to look at:
+
+  Overview           what ends this week; as of a day of the last month, too
+  Changes, Findings  a month of imports, and one more every half minute; what the records contradict
+${hasOperator ? '  Operator console   the tenant demo-partner, whose import failed; the client whose old secret ends soon\n' : ''}`;
 
 /** How to sign in as the operator of the demo, whose data is not that of other commands. */
 const operatorText = ({ DATABASE_URL, DATA_DIR }: Config): string => `

@@ -57,8 +57,7 @@ async function loadDue(store: Store, now: number): Promise<void> {
     lines = linesAt(at);
     return lines.filter((line) => !before.has(line)).map((line): object => JSON.parse(line));
   };
-  const pastUntil = Math.min(until, now);
-  for (let at = last?.startedAt ?? createdAt; at <= pastUntil; at += day)
+  for (let at = last?.startedAt ?? createdAt; at <= Math.min(until, now); at += day)
     await load(store, tenant, changesUntil(at), at);
   await load(store, tenant, changesUntil(now));
 }

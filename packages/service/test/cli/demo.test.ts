@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
+import { readConfig } from '../../cli/config.ts';
+import { demoText } from '../../cli/serving/demo.ts';
 import { changeRegularly, prepareTenants } from '../../cli/store/demo-data.ts';
 import { examineStore } from '../../cli/store/examine-store.ts';
 import { nowSeconds } from '../../storage/now-seconds.ts';
@@ -82,4 +84,12 @@ describe.each(drawOne(engines, import.meta.url))('the data of the demo on $engin
     await prepareTenants(store);
     expect((await importsOf('demo'))[0]).toMatchObject({ id: 'ffffffff' });
   });
+});
+
+test('the demo says what to look at in the consoles that it serves', () => {
+  const demo = { base_url: '', token_url: '', client_id: '', client_secret: '', tenant: 'demo' };
+  const consoles = [{}, { MANAGEMENT_PORT: '0' }, { CONSOLE: 'false' }].map(
+    (each) => demoText(demo, readConfig(each)).match(/^ {2}(Overview|Operator console)(?= {3})/gm)?.length,
+  );
+  expect(consoles).toEqual([2, 1, undefined]);
 });
