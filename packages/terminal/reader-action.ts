@@ -4,18 +4,6 @@ import { inWords } from '../contract/in-words.ts';
 import { CommandError, InterruptedError, isDiskFull, UsageError } from './error.ts';
 import { printable } from './printable.ts';
 
-/**
- * Runs a command that reads from a service. Errors of the service and of files become errors with a
- * message for the user.
- */
-export async function runReader(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  try {
-    await runInterruptibly(run);
-  } catch (error) {
-    throw forUser(error);
-  }
-}
-
 /** An error of the service or of a file with a message for the user; others unchanged. */
 export function forUser(error: unknown): unknown {
   if (error instanceof SubreportError) {
@@ -91,10 +79,11 @@ function causeOf(failure: unknown): string {
 const stopMsMax = 15_000;
 
 /**
- * Runs a command with a signal that Ctrl-C and SIGTERM abort, so that it can remove incomplete
- * files. Then throws `InterruptedError`, or ends the process if the command does not.
+ * Runs a command that reads from a service. Errors of the service and of files become errors with a
+ * message for the user. Ctrl-C and SIGTERM abort the signal, so that the command can remove
+ * incomplete files. Then throws `InterruptedError`, or ends the process if the command does not.
  */
-async function runInterruptibly<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function runReader(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController();
   let ending: NodeJS.Timeout | undefined;
   const stop = (signal: 'SIGINT' | 'SIGTERM') => {
@@ -104,9 +93,9 @@ async function runInterruptibly<T>(run: (signal: AbortSignal) => Promise<T>): Pr
   // SIGINT arrives twice, from the terminal and from the launcher: the second one has no effect
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
-    return await run(controller.signal);
+    await run(controller.signal);
   } catch (error) {
-    throw controller.signal.aborted ? controller.signal.reason : error;
+    throw controller.signal.aborted ? controller.signal.reason : forUser(error);
   } finally {
     clearTimeout(ending);
     process.off('SIGINT', stop).off('SIGTERM', stop);
