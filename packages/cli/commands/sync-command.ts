@@ -3,17 +3,23 @@ import { formatInstant, parseInstant } from '../../contract/instant.ts';
 import { dateTimeRule } from '../../contract/schema.ts';
 import { isServiceGiven } from '../../terminal/connection.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
-import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
+import { counted, countText, type Output } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
 import type { SnapshotResult } from '../sync/files/run-snapshot.ts';
 import type { VerifiedFile } from '../sync/files/verify-files.ts';
-import type { Source } from '../sync/source/read-source.ts';
-import { isYetToCome } from '../sync/source/read-source.ts';
+import { isYetToCome, type Source } from '../sync/source/read-source.ts';
 import type { SyncResult } from '../sync/table/run-sync.ts';
 import { openScreen } from './record-writer.ts';
-import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
+import {
+  addCopyOptions,
+  type CopyOptions,
+  openPlace,
+  sourceOf,
+  withSyncErrors,
+  writeUnlessQuiet,
+} from './sync-options.ts';
 import { addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
@@ -73,8 +79,7 @@ async function sync(options: SyncOptions, output: Output, signal: AbortSignal): 
     onProgress: (written) => bar.update(0, written),
   }).finally(bar.end);
   if (isStream) screen.remark(streamSentence(result));
-  else if (screen.isQuiet && options.json !== true) return;
-  else writeResult(output, options.json === true, jsonOf(result), tableSentence(result));
+  else writeUnlessQuiet(output, options, jsonOf(result), tableSentence(result));
 }
 
 async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
@@ -82,38 +87,23 @@ async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSi
   const { runWebhook } = await import('../sync/webhook/run-webhook.ts');
   const webhook = readWebhook(options);
   const { delivered, pending, revision, isFirst } = await runWebhook(sourceOf(options), webhook, { signal });
-  if (options.quiet === true && options.json !== true) return;
   const waiting = pending === 0 ? '' : ` and ${countText(pending)} waiting for the next try`;
   const sentence = isFirst
     ? `The webhook begins with the changes after revision ${revision}`
     : `${counted(delivered, 'event')} delivered${waiting}, up to revision ${revision}`;
-  writeResult(output, options.json === true, { delivered, pending, revision, first: isFirst }, sentence);
+  writeUnlessQuiet(output, options, { delivered, pending, revision, first: isFirst }, sentence);
 }
 
 /** Writes the report to a new file. */
 async function syncFile(source: Source, options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { runSnapshot } = await import('../sync/files/run-snapshot.ts');
-  const run = {
-    format: options.format,
-    scheduledFor: readInstant(options.scheduledFor),
-    signal,
-  } as const;
+  const run = { format: options.format, scheduledFor: readInstant(options.scheduledFor), signal };
   const place = await openPlace(options, output, signal);
   const result = await runSnapshot(source, place, run);
-  if (options.quiet === true && options.json !== true) return;
-  const { manifest, wasComplete, unread } = result;
-  if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
-  writeResult(
-    output,
-    options.json === true,
-    {
-      place: result.place,
-      was_complete: wasComplete,
-      unread,
-      ...manifest,
-    },
-    describeFile(result),
-  );
+  const { manifest, place: file, wasComplete, unread } = result;
+  if (unread !== undefined && options.json !== true && options.quiet !== true) output.stderr.write(`${unread}\n`);
+  const value = { place: file, was_complete: wasComplete, unread, ...manifest };
+  writeUnlessQuiet(output, options, value, describeFile(result));
 }
 
 function describeFile({ manifest, place, wasComplete }: SnapshotResult): string {
@@ -186,8 +176,7 @@ async function verify(options: VerifyOptions, output: Output, signal: AbortSigna
       `Cannot confirm the copy: it must equal the report at revision ${revision}, ${countText(reportRows)} rows with SHA-256 ${sha256}; 'subreport sync --reload' repairs it: current value is ${countText(rows)} rows with ${describeDifferences(found)}`,
     );
   const sentence = `The copy equals the report at revision ${revision}: ${counted(rows, 'row')} with SHA-256 ${sha256}`;
-  if (options.quiet !== true || options.json === true)
-    writeResult(output, options.json === true, { revision, rows, sha256 }, sentence);
+  writeUnlessQuiet(output, options, { revision, rows, sha256 }, sentence);
 }
 
 /** Compares files with their manifests, and with the report if the command has a service. */
@@ -207,14 +196,13 @@ async function verifyFile(options: VerifyOptions, output: Output, signal: AbortS
     );
   // without a service, its sentence says that the report was not compared
   if (source !== undefined && newest.notCompared !== undefined) throw new TemporaryError(newest.notCompared);
-  if (options.quiet === true && options.json !== true) return;
   const values = files.map(({ manifest, place: file, notCompared }) => ({
     place: file,
     ...manifest,
     compared_with: notCompared === undefined ? 'report' : 'manifest',
   }));
   const value = options.all === true ? { files: values } : values[0];
-  writeResult(output, options.json === true, value, files.map(describeVerified).join('\n'));
+  writeUnlessQuiet(output, options, value, files.map(describeVerified).join('\n'));
 }
 
 function describeFaults({ place, manifest, faults, faultCount }: VerifiedFile): string {

@@ -3,7 +3,7 @@ import { didYouMean } from '../../contract/suggest.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { allVariables } from '../../terminal/environment.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
-import type { Output } from '../../terminal/output.ts';
+import { type Output, writeResult } from '../../terminal/output.ts';
 import { forUser } from '../../terminal/reader-action.ts';
 import type { DestinationOption } from '../sync/destination-kind.ts';
 import type { DestinationOptions } from '../sync/destinations.ts';
@@ -82,6 +82,11 @@ export async function openPlace(options: CopyOptions, output: Output, signal: Ab
   if (files.warning !== undefined) output.stderr.write(`${files.warning}\n`);
   return files;
 }
+
+/** Writes the result of a command of a copy; with `--quiet`, only as JSON. */
+export const writeUnlessQuiet = (output: Output, { json, quiet }: CopyOptions, value: unknown, text: string): void => {
+  if (json === true || quiet !== true) writeResult(output, json === true, value, text);
+};
 
 /** The service and the client whose report a command reads. */
 export function sourceOf(options: CopyOptions): Source {

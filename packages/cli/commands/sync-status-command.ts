@@ -1,13 +1,19 @@
 import type { Command } from 'commander';
 import { CommandError } from '../../terminal/error.ts';
-import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
+import { counted, countText, type Output } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed } from '../sync/destinations.ts';
 import { SyncError } from '../sync/source/error.ts';
-import type { Lag, Source, SourceIdentity } from '../sync/source/read-source.ts';
-import { isYetToCome } from '../sync/source/read-source.ts';
+import { isYetToCome, type Lag, type Source, type SourceIdentity } from '../sync/source/read-source.ts';
 import type { Position } from '../sync/table/destination.ts';
-import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
+import {
+  addCopyOptions,
+  type CopyOptions,
+  openPlace,
+  sourceOf,
+  withSyncErrors,
+  writeUnlessQuiet,
+} from './sync-options.ts';
 
 export function addStatusCommand(sync: Command, output: Output): void {
   const command = sync
@@ -32,7 +38,7 @@ async function showStatus(options: CopyOptions, output: Output, signal: AbortSig
   const lag = await readLag(source, { revision, token }, signal);
   const age = ageOf(syncedAt);
   const when = age === null ? `at ${syncedAt}, which is yet to come` : `${countText(age)} s ago`;
-  writeStatus(
+  writeUnlessQuiet(
     output,
     options,
     {
@@ -55,10 +61,6 @@ function requireSame(copy: SourceIdentity, { service, clientId }: SourceIdentity
     `Cannot show the status: the profile must be that of the sync: current value is a copy for '${copy.clientId}' of ${copy.service}`,
   );
 }
-
-const writeStatus = (output: Output, { json, quiet }: CopyOptions, value: object, sentence: string): void => {
-  if (json === true || quiet !== true) writeResult(output, json === true, value, sentence);
-};
 
 function describeLag({ revision, isInStep, isTokenInvalid }: Lag): string {
   if (isTokenInvalid)
@@ -83,7 +85,7 @@ async function showWebhookStatus(
   const lag = await readLag(source, status, signal);
   const retryAt = pending === 0 || failures === 0 ? undefined : new Date(status.retryAt).toISOString();
   const tries = failures === 0 ? '' : `, ${failures} failed tries, the last with ${lastResult}, the next at ${retryAt}`;
-  writeStatus(
+  writeUnlessQuiet(
     output,
     options,
     {
