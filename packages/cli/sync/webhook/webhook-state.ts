@@ -193,18 +193,12 @@ export class WebhookState {
   }
 }
 
-/** A webhook between its runs. */
-interface WebhookStatus extends WebhookPlace {
-  /** Events that the endpoint has not accepted. */
-  readonly pending: number;
-}
-
-/** Reads the state of a webhook; `undefined` before its first run. */
+/** Reads the state of a webhook, and its pending events; `undefined` before its first run. */
 export function readWebhookStatus(
   webhook: Pick<Webhook, 'url' | 'state'>,
   source: SourceIdentity,
   now: number,
-): WebhookStatus | undefined {
+): (WebhookPlace & { readonly pending: number }) | undefined {
   return WebhookState.read(webhook.state, (state) => {
     const place = state.place();
     if (place === undefined) return undefined;
