@@ -35,7 +35,7 @@ import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { openPostgresStagedLoad } from './staged-load.ts';
 import { Statements } from './statements.ts';
 import { type ChangeParts, runChange, writeTenant } from './tenant-changes.ts';
-import { type TransactionParts, transactOnPostgres } from './transact.ts';
+import { transactOnPostgres } from './transact.ts';
 
 /**
  * Opens the store on PostgreSQL 15 to 18. Connects on first use; every wait of an operation is
@@ -160,9 +160,8 @@ class PostgresStore extends TenantWriter implements Store {
   }
 
   transact<T>(work: (directory: Directory) => Promise<T>): Promise<T> {
-    const use: TransactionParts['use'] = (run, how) => this.#use(run, how);
-    const { statements, notifications } = this.#shared;
-    return transactOnPostgres({ use, statements, onAnnounced: () => notifications.noteOwnChange() }, work);
+    const onAnnounced = () => this.#shared.notifications.noteOwnChange();
+    return transactOnPostgres({ ...this.#changeParts, onAnnounced }, work);
   }
 
   async eraseRemovedKeys(): Promise<void> {

@@ -18,7 +18,7 @@ export interface ChangeParts extends ChangeOptions {
   readonly url: string;
   readonly statements: Statements;
   /** Runs work on a connection of the pool, within the deadline of the store. */
-  use<T>(work: (client: pg.ClientBase) => Promise<T>, how: Omit<Use, 'deadline'>): Promise<T>;
+  use<T>(work: (client: pg.ClientBase) => Promise<T>, how?: Omit<Use, 'deadline'>): Promise<T>;
 }
 
 /** Runs a change. A repair, which reads all rows of the tenant, has a connection of its own. */

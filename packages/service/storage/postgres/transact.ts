@@ -3,16 +3,13 @@ import type pg from 'pg';
 import { overdue } from '../deadline.ts';
 import type { Directory, SqlValue } from '../store.ts';
 import { announceChange } from './change-sql.ts';
-import type { Use } from './connections.ts';
 import { isBusy, isRolledBack, isUnconfirmed } from './error.ts';
 import { confirm, unknownOutcome } from './settle-commit.ts';
-import type { Statements } from './statements.ts';
+import type { ChangeParts } from './tenant-changes.ts';
 import type { BatchStatement } from './wire/batch.ts';
 
 /** What a transaction needs of the store. */
-export interface TransactionParts {
-  use<T>(work: (client: pg.ClientBase) => Promise<T>, how?: Omit<Use, 'deadline'>): Promise<T>;
-  readonly statements: Statements;
+interface TransactionParts extends Pick<ChangeParts, 'use' | 'statements'> {
   /** Called after a commit that announces a change to other processes. */
   onAnnounced(): void;
 }

@@ -46,10 +46,8 @@ interface ChangedSums {
 }
 
 export function sumsOf(changes: readonly ChangedRow[], revived: number): ChangedSums {
-  const [before, after] = [
-    { rows: 0, bytes: 0 },
-    { rows: 0, bytes: 0 },
-  ];
+  const before = { rows: 0, bytes: 0 };
+  const after = { rows: 0, bytes: 0 };
   let removed = 0;
   for (const change of changes) {
     if (change.before !== undefined) before.rows += 1;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Row, Store, TenantId } from '../store.ts';
+import type { Store, TenantId } from '../store.ts';
 import { noteRevisions, sweepNoted, tenantRanges } from './day-notes.ts';
 import { dueDayOf } from './history.ts';
 
@@ -116,7 +116,9 @@ export async function readHistoryUse(store: Store, retention: VersionRetention):
     `select sum(history_rows) as n, max(case when history_revision = revision then history_at end) as last,
        max(charged_bytes) as most from tenant`,
   );
-  const [due] = await readDue(store, retention);
+  const [due] = await (retention.days === 0
+    ? store.readDirectory(countKept)
+    : store.readDirectory(countDue, [dueDayOf(retention)]));
   return {
     versions: Number(sum?.n ?? 0),
     sweepsDue: Number(due?.n ?? 0),
@@ -124,9 +126,6 @@ export async function readHistoryUse(store: Store, retention: VersionRetention):
     aheadSeconds: Math.max(0, Number(sum?.last ?? 0) - retention.nowSeconds),
   };
 }
-
-const readDue = (store: Store, retention: VersionRetention): Promise<readonly Row[]> =>
-  retention.days === 0 ? store.readDirectory(countKept) : store.readDirectory(countDue, [dueDayOf(retention)]);
 
 const selectCut = `select id, history_from from tenant where history_from > history_swept and id > $1
   order by id limit $2` as const;
