@@ -160,8 +160,8 @@ export interface StoreCheck {
   readonly message: string;
 }
 
-/** How long a store works, and what it keeps. */
-export interface KeepingOptions {
+/** Options of both engines: how long an operation may take, and what the store keeps. */
+export interface EngineOptions {
   /**
    * Timeout of an operation without a deadline, in milliseconds; `operationMsDefault` when omitted.
    */

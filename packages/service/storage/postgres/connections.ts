@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { driverUrl, neverSendClearText } from '../../../outgoing/database.ts';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
-import type { KeepingOptions, PoolUse, TenantId } from '../store.ts';
+import type { EngineOptions, PoolUse, TenantId } from '../store.ts';
 import { closeAtOnce, connectMsMax } from './connect.ts';
 import { isCanceled, isConnectionLost, toStorageError, translateError, withAddress } from './error.ts';
 import { serverTimeouts, sessionOptions } from './session.ts';
@@ -9,7 +9,7 @@ import { parserOf } from './wire/batch.ts';
 import { readMessages } from './wire/driver.ts';
 
 /** How to connect to PostgreSQL, and callbacks for connection problems. */
-export interface PostgresOptions extends KeepingOptions {
+export interface PostgresOptions extends EngineOptions {
   readonly url: string;
   /** Maximum connections in the pool, at least 1. */
   readonly poolSize: number;

@@ -12,8 +12,8 @@ export interface ReadyChange<T> {
 export const commit = (client: pg.ClientBase): Promise<unknown> => confirm(client, client.query('commit'));
 
 /**
- * Waits for what commits. Throws if Citus warns: a node has prepared the transaction and has not
- * confirmed its commit, so it cannot be read yet.
+ * Waits for statements that end with a commit. Throws if Citus warns: a node has prepared the
+ * transaction and has not confirmed its commit, so it cannot be read yet.
  */
 export async function confirm<T>(client: pg.ClientBase, committing: Promise<T>): Promise<T> {
   const notices: { readonly code?: string | undefined }[] = [];

@@ -18,8 +18,8 @@ import {
   type Directory,
   type DirectorySql,
   type DirectoryStatement,
+  type EngineOptions,
   type ImportLock,
-  type KeepingOptions,
   type MigrationResult,
   type ReadOptions,
   type Row,
@@ -49,7 +49,7 @@ import { SqliteWriter } from './writer.ts';
  * that acknowledged writes survive a crash of the process and a power failure. Several processes
  * may share the folder.
  */
-export function openSqliteStore(folder: string, options: KeepingOptions = {}): Store {
+export function openSqliteStore(folder: string, options: EngineOptions = {}): Store {
   const file = prepareFolder(folder);
   const use = lockShared(file);
   try {
@@ -82,7 +82,7 @@ interface SharedConnections {
 
 function openShared(
   file: string,
-  { operationMs = operationMsDefault, keepsHistory = true, tenantBytesMax: bytesMax = 0 }: KeepingOptions,
+  { operationMs = operationMsDefault, keepsHistory = true, tenantBytesMax: bytesMax = 0 }: EngineOptions,
   use: UseLock,
 ): SharedConnections {
   const connection = new SqliteConnection(file, sqliteOpenWaitMs);

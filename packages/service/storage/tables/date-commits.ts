@@ -1,8 +1,8 @@
 import { directoryStatement, type Store, type TenantId } from '../store.ts';
 
 /**
- * Gives the commits of a tenant after a time this time. Only for records that nobody has read yet:
- * the demo loads its past before it listens.
+ * Dates the commits of a tenant that are later than a time back to it. Only for records that
+ * nobody has read yet: the demo loads its past before it listens.
  */
 export async function dateCommits(store: Store, tenant: TenantId, at: number): Promise<void> {
   const sql = 'update subscription_commit set committed_at = $2 where tenant_id = $1 and committed_at > $2';

@@ -52,13 +52,13 @@ interface NotedSweep {
   readonly of: 'versions' | 'tombstones';
   /** The newest day of the notes, in days since 1970. */
   readonly day: number;
-  /** Whether the notes are forgotten; otherwise they are marked as used by that of versions. */
+  /** Whether the notes are then removed, and not only marked as used by the sweep of versions. */
   readonly forgets: boolean;
 }
 
 /**
- * Sweeps each tenant with notes up to a day that such a sweep has not used, up to the newest
- * revision that they have, and returns how many rows were removed.
+ * Sweeps each tenant that has notes up to a day which this kind of sweep has not used: up to the
+ * newest revision in them. Returns how many rows were removed.
  */
 export async function sweepNoted(
   store: Store,
