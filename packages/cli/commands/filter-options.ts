@@ -42,7 +42,7 @@ function parameterOption(name: string, schema: TSchema): Option {
   if (choices !== undefined) option.choices(choices);
   return option.argParser((given: string, before: string | undefined) => {
     const plain = name === 'iccid' ? readIccid(given) : given;
-    const text = choices?.includes('true') === true ? (truths[given.toLowerCase()] ?? given) : plain;
+    const text = choices?.includes('true') === true ? (truths.get(given.toLowerCase()) ?? given) : plain;
     if (choices !== undefined && !choices.includes(text))
       throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
     if (text === '' || (type === 'integer' && !/^\d{1,15}$/.test(text)))
@@ -67,7 +67,7 @@ function optionDescription(description: string): string {
 }
 
 /** How people write a boolean. */
-const truths: Readonly<Record<string, string>> = { yes: 'true', no: 'false', true: 'true', false: 'false' };
+const truths = new Map(Object.entries({ yes: 'true', no: 'false', true: 'true', false: 'false' }));
 
 /** A query of the command line: parameters as strings, dates as ISO 8601 date-times. */
 export interface GivenQuery {

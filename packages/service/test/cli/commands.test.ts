@@ -58,7 +58,7 @@ describe('wrong use of the command line', () => {
     [['import', 'a.csv'], "error: required option '--tenant <tenant>' not specified"],
     [['show', 'a', 'b'], "error: too many arguments for 'show'. Expected 1 argument but got 2: a, b."],
     [['imports', 'list', '--limit', '0'], "argument '0' is invalid. It must be an integer from 1 to 1000, such as 20"],
-    [['list', '--auto-renew', 'maybe'], "argument 'maybe' is invalid. It must be one of true, false"],
+    [['list', '--auto-renew', 'constructor'], "argument 'constructor' is invalid. It must be one of true, false"],
     [['list', '--all', '--page', '2'], "error: option '--all' cannot be used with option '--page <n>'"],
     [['generate', '--subscriptions', 'many', '--tenant', 't'], 'an integer from 0 to 999999999, such as 1000'],
     [['generate', '--subscriptions', '5'], 'either --tenant or --output must be given'],
