@@ -104,15 +104,7 @@ export function noteDamage(file: string, error: StorageError): void {
 
 /**
  * The damage detected in a file, if any. Each thread has its own memory, so this is the thread's
- * view.
+ * view. It is remembered until the process exits: a damaged page does not repair itself, and a
+ * restore requires a stopped service.
  */
 export const knownDamage = (file: string): StorageError | undefined => damaged.get(file);
-
-/**
- * Throws the damage detected in a file, if any. It is remembered until the process exits: a damaged
- * page does not repair itself, and a restore requires a stopped service.
- */
-export function requireNoKnownDamage(file: string): void {
-  const damage = damaged.get(file);
-  if (damage !== undefined) throw damage;
-}

@@ -35,7 +35,7 @@ import {
   type TenantStatement,
 } from '../store.ts';
 import { SqliteConnection, sqliteOpenWaitMs, writerPragmas } from './connection.ts';
-import { requireNoKnownDamage } from './error.ts';
+import { knownDamage } from './error.ts';
 import { prepareFolder } from './folder.ts';
 import { lockImportOnSqlite, lockShared, type UseLock } from './locks.ts';
 import { SqlitePageReaders } from './page-readers.ts';
@@ -255,7 +255,8 @@ class SqliteStore extends TenantWriter implements Store {
   }
 
   async checkReady(): Promise<void> {
-    requireNoKnownDamage(this.#shared.file);
+    const damage = knownDamage(this.#shared.file);
+    if (damage !== undefined) throw damage;
     requireMigrated('sqlite', this.#appliedMigrations(), `the embedded store '${this.#shared.file}'`);
   }
 
