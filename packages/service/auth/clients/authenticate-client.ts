@@ -66,11 +66,11 @@ async function findProvenClient(
   address: string,
 ): Promise<ClientRow | undefined> {
   const found = await findClientWithSecrets(context.store, clientId, context.now());
-  if (found === undefined || found.client.disabledAt !== null || found.secrets.length === 0) {
+  if (found === undefined || found.client.disabledAt !== null || found.hashes.length === 0) {
     verifyNothing(clientSecret);
     return undefined;
   }
-  const hashes = found.secrets.map(({ hash }) => hash);
+  const { hashes } = found;
   const chosen = hashes.filter(isChosenHash);
   const isProven =
     hashes.some((hash) => verifyGeneratedSecret(hash, clientSecret)) ||

@@ -3,37 +3,24 @@ import { type ClientRow, clientColumns, toClient } from './client.ts';
 import { writeOne } from './write-one.ts';
 
 /**
- * A hashed secret of a client; `expiresAt` is in UTC epoch seconds, or `null` if it never expires.
- */
-interface ClientSecretRow {
-  readonly hash: string;
-  readonly expiresAt: number | null;
-}
-
-/**
- * A client, even if disabled, with its valid secrets, newest first; `undefined` if there is none
- * with this id.
+ * A client, even if disabled, with the hashes of its valid secrets, newest first; `undefined` if
+ * there is none with this id.
  */
 export async function findClientWithSecrets(
   store: Store,
   clientId: string,
   nowSeconds: number,
-): Promise<{ readonly client: ClientRow; readonly secrets: readonly ClientSecretRow[] } | undefined> {
+): Promise<{ readonly client: ClientRow; readonly hashes: readonly string[] } | undefined> {
   const rows = await store.readDirectory(
-    `select ${clientColumns}, s.hash, s.expires_at
+    `select ${clientColumns}, s.hash
      from client as c left join client_secret as s on s.client_id = c.client_id and (s.expires_at is null or s.expires_at > $2)
      where c.client_id = $1 order by s.created_at desc` as const,
     [clientId, nowSeconds],
   );
   const [first] = rows;
   if (first === undefined) return undefined;
-  const secrets = rows
-    .filter(({ hash }) => hash !== null)
-    .map((row) => ({
-      hash: String(row.hash),
-      expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-    }));
-  return { client: toClient(first), secrets };
+  const hashes = rows.flatMap(({ hash }) => (hash === null ? [] : [String(hash)]));
+  return { client: toClient(first), hashes };
 }
 
 /**

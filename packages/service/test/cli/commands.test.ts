@@ -275,7 +275,7 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
   test('client create --external creates a client without a secret, and it cannot get one later', async () => {
     const create = ['client', 'create', '--tenant', 'acme', '--client-id', 'portal', '--external'];
     expect(await json(create)).toEqual({ client_id: 'portal' });
-    expect((await findClientWithSecrets(opened.store, 'portal', 0))?.secrets).toEqual([]);
+    expect((await findClientWithSecrets(opened.store, 'portal', 0))?.hashes).toEqual([]);
     const listed = (await json(['client', 'list', '--tenant', 'acme'])) as { client_id: string }[];
     expect(listed.find(({ client_id }) => client_id === 'portal')).toMatchObject({ grants: [], disabled_at: null });
     expect((await run(['client', 'list'])).stdout).toMatch(/^portal +- +acme +- /m);
@@ -288,7 +288,7 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
       const { code, stderr } = await run(args);
       expect([code, stderr]).toEqual([exitCode, expect.stringMatching(errorMessage)]);
     }
-    expect((await findClientWithSecrets(opened.store, 'portal', 0))?.secrets).toEqual([]);
+    expect((await findClientWithSecrets(opened.store, 'portal', 0))?.hashes).toEqual([]);
     expect(await json(['client', 'disable', '--client-id', 'portal'])).toEqual({ client_id: 'portal', disabled: true });
   });
 

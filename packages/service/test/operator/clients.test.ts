@@ -49,7 +49,7 @@ describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
     clock.seconds += 1;
     const rotated = await send('POST', `${one}/rotate`, { token, body: { overlap_hours: 0 } });
     expect(rotated.body).toMatchObject({ disabled: true, client_secret: expect.not.stringMatching('^$') });
-    expect((await findClientWithSecrets(context.store, 'a/b%c', clock.seconds))?.secrets).toHaveLength(1);
+    expect((await findClientWithSecrets(context.store, 'a/b%c', clock.seconds))?.hashes).toHaveLength(1);
     expect((await send('POST', `${one}/enable`, { token })).body.disabled_at).toBeNull();
     expect((await send('GET', `${one}/sessions`, { token })).body).toEqual({ data: [], next: null });
     const revoked = await send('POST', `${one}/revoke-tokens`, { token });
