@@ -123,8 +123,7 @@ export const enableClient = (context: OperatorContext, clientId: string) =>
 
 export const deleteClient = (context: OperatorContext, clientId: string) =>
   performOn(context, 'client.delete', clientId, async (directory) => {
-    await requireClient(directory, clientId);
-    await removeClient(directory, clientId);
+    if (!(await removeClient(directory, clientId))) await requireClient(directory, clientId);
     return { client_id: clientId, deleted: true };
   });
 

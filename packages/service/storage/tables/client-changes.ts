@@ -116,16 +116,17 @@ export async function makeClientExternal(store: Directory, clientId: string, now
 }
 
 /**
- * Removes a client with its secrets and refresh families. Its tokens are rejected at once, and stay
- * rejected if another client gets its id.
+ * Removes a client with its secrets and refresh families; returns `false` if there was none. Its
+ * tokens are rejected at once, and stay rejected if another client gets its id.
  */
-export async function deleteClient(store: Directory, clientId: string): Promise<void> {
-  await store.writeDirectory(
+export async function deleteClient(store: Directory, clientId: string): Promise<boolean> {
+  const results = await store.writeDirectory(
     [
       directoryStatement('delete from refresh_family where client_id = $1', [clientId]),
       directoryStatement('delete from client_secret where client_id = $1', [clientId]),
-      directoryStatement('delete from client where client_id = $1', [clientId]),
+      directoryStatement('delete from client where client_id = $1 returning client_id', [clientId]),
     ],
     { announce: true },
   );
+  return results.at(-1)?.length === 1;
 }

@@ -23,10 +23,8 @@ describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
     const { send, context } = management;
     const body = { tenant: 'acme', client_id: 'a/b c'.replace(' ', '%'), scopes: ['subscription:write'] };
     const created = await send('POST', path, { token, body });
-    expect([created.status, created.body]).toEqual([
-      201,
-      { client_id: 'a/b%c', client_secret: expect.stringMatching(/^[\w-]{43}$/) },
-    ]);
+    const credentials = { client_id: 'a/b%c', client_secret: expect.stringMatching(/^[\w-]{43}$/) };
+    expect([created.status, created.body]).toEqual([201, credentials]);
     const one = `${path}/${encodeURIComponent('a/b%c')}`;
     expect((await send('GET', one, { token })).body).toMatchObject({
       tenant: 'acme',
@@ -34,15 +32,9 @@ describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
       scopes: ['subscription:write'],
       secrets: [{ expires_at: null }],
     });
-    const changed = await send('PATCH', one, {
-      token,
-      body: { refresh_token_use: 'reuse', rate_limit_per_minute: 600 },
-    });
-    expect(changed.body).toMatchObject({
-      refresh_token_use: 'reuse',
-      rate_limit_per_minute: 600,
-      scopes: ['subscription:write'],
-    });
+    const edit = { refresh_token_use: 'reuse', rate_limit_per_minute: 600 };
+    const changed = await send('PATCH', one, { token, body: edit });
+    expect(changed.body).toMatchObject({ ...edit, scopes: ['subscription:write'] });
     const reset = await send('PATCH', one, { token, body: { refresh_token_use: null } });
     expect(reset.body.refresh_token_use).toBeNull();
     expect((await send('POST', `${one}/disable`, { token })).body.disabled_at).toEqual(expect.any(String));
@@ -107,6 +99,14 @@ describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
     await send('PATCH', `${path}/financeX1`, { token, body: { name: 'Old' } });
     expect((await send('PATCH', `${path}/financeX1`, { token, body: { name: null } })).body.name).toBeNull();
     await send('DELETE', `${path}/financeX1`, { token });
+  });
+
+  test('of two deletions of a client at once, one finds none', async () => {
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      await management.send('POST', path, { token, body: { tenant: 'acme', client_id: id } });
+      const both = await Promise.all([id, id].map((each) => management.send('DELETE', `${path}/${each}`, { token })));
+      expect(both.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+    }
   });
 
   test('a search finds names in any case of A to Z, page by page, and takes no character for a pattern', async () => {
