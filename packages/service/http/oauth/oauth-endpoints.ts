@@ -16,7 +16,7 @@ import { introspectToken, revokeToken } from '../../auth/grants/token-management
 import { chooseGrant, requestToken } from '../../auth/grants/token-request.ts';
 import { keySetSeconds } from '../../auth/keys/key-schedule.ts';
 import { networkOf } from '../../auth/network.ts';
-import { accessOf, type ResourceServer } from '../../auth/verify/resource-server.ts';
+import type { ResourceServer } from '../../auth/verify/resource-server.ts';
 import { type FairQueue, takeTurn } from '../listener/fair-queue.ts';
 import { acceptBodies } from '../listener/operation-routes.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
@@ -89,7 +89,8 @@ function addOauthRoute(
           if (error instanceof TokenError) await limiter.count(request, reply);
           throw error;
         });
-        request.access = accessOf(identified.client);
+        const { clientId, tenant, rateLimit } = identified.client;
+        request.access = { clientId, tenant, rateLimit };
         await limiter.count(request, reply);
         const audit = (more: Partial<TokenAudit>) => auditRequest(request, more);
         const body = await handle({ context: bounded, ...identified, audit });
